@@ -18,8 +18,8 @@ import pytest
 
 from asv_watch.asv.declared import Declared, read_declared
 from asv_watch.asv.selection import cases_of, in_short_set
+from asv_watch.records.asv_files import merge_lists, parse_list
 from asv_watch.records.records import case_name
-from asv_watch.records.suite_lists import merge_lists, parse_list
 from asv_watch.text.quantities import more_is_better
 from benchmarks._tracked import Measured, _CachedSuite, tracked
 from benchmarks.plain import PlainModels

@@ -30,7 +30,7 @@ from asv_watch.site.about_data import about_data
 from asv_watch.site.build import build_site
 from asv_watch.site.contents import contents_of, in_order
 from asv_watch.versions.git import read_commits
-from asv_watch.versions.releases import release_order
+from asv_watch.versions.version import release_order
 from tests.conftest import ROOT
 from tests.own_results import auditor
 

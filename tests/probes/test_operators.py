@@ -19,8 +19,7 @@ from asv_watch.engine.sides import Side
 from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import WatchError
 from asv_watch.explain import explain_case, report
-from asv_watch.records.explanations import FILE_NAME, StoredExplanation
-from asv_watch.records.json_lines import read_stored
+from asv_watch.records.store import EXPLANATIONS, StoredExplanation, read_stored
 from asv_watch.versions.version import Version
 from tests.conftest import run
 from torchspeed.probes import facts as script
@@ -134,7 +133,7 @@ def test_a_planted_slow_operator_comes_first_and_is_stored(
     assert before == after >= 2 * 4 * 8 * 30 * 30 * 27  # the convolution's
     text = report(explanation, "A", "B")
     assert re.search(r"(\d+ %|[Aa]ll) of it: aten::cumsum, 0 → ", text)
-    path = tmp_path / "results" / "desk" / FILE_NAME
+    path = tmp_path / "results" / "desk" / EXPLANATIONS
     [stored], problems = read_stored(path, StoredExplanation, "explanation")
     assert problems == ()
     assert (stored.case, stored.before, stored.after) == (

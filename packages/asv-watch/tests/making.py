@@ -10,7 +10,7 @@ from asv_watch.records.history import History, RunColumns, Series
 from asv_watch.records.labels import Layout
 from asv_watch.records.records import Benchmark, Case, Environment, Machine, Point, Run
 from asv_watch.statistics.ratio import quantile
-from asv_watch.versions.commits import Commit
+from asv_watch.versions.version import Commit
 
 LAYOUT = Layout(
     rows="model",

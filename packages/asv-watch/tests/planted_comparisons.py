@@ -8,14 +8,14 @@ from typing import Any
 import msgspec
 
 from asv_watch.comparison import Comparison, Kind, Sitting, import_case
-from asv_watch.records.explanations import (
-    FILE_NAME,
+from asv_watch.records.store import (
+    EXPLANATIONS,
     Explanation,
     OperatorDifference,
+    SittingWriter,
     StoredExplanation,
+    append_lines,
 )
-from asv_watch.records.json_lines import append_lines
-from asv_watch.records.store import SittingWriter
 from asv_watch.versions.version import Version
 from tests.making import make_rounds
 
@@ -38,7 +38,7 @@ def explained_releases(
 
 def write_explanations(folder: Path, explanations: Sequence[StoredExplanation]) -> None:
     """Store explanations in the results of a machine."""
-    append_lines(folder / FILE_NAME, explanations)
+    append_lines(folder / EXPLANATIONS, explanations)
 
 
 def compared_releases(

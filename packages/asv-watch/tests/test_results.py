@@ -14,8 +14,8 @@ import pytest
 from asv_watch.cli.main import main
 from asv_watch.comparison import Outcome
 from asv_watch.errors import ExitStatus
+from asv_watch.records.asv_files import parse_list
 from asv_watch.records.loading import load_history
-from asv_watch.records.suite_lists import parse_list
 from asv_watch.versions.git import read_commits
 from tests import torchless
 from tests.conftest import REPOSITORY, commit, git, run

@@ -26,9 +26,8 @@ from asv_watch.engine.workplace import Workplace, open_workplace
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.graph import case_graph
 from asv_watch.options import SIDE, Machine, OneCase
-from asv_watch.statistics import stopping
-from asv_watch.statistics.rule import MINIMUM_EFFECT, judged
-from asv_watch.statistics.stopping import Answer
+from asv_watch.statistics import rule
+from asv_watch.statistics.rule import MINIMUM_EFFECT, Answer, judged
 from asv_watch.text import quantities
 from asv_watch.versions.git import ask_git, commits_changing
 
@@ -187,7 +186,7 @@ class _Bisection:
         half = math.log(ratio.interval[1] / ratio.interval[0]) / 2
         least = math.log1p(self.resolution)
         difference = abs(math.log(ratio.ratio))
-        return stopping.answer(difference, half, ratio.rounds - 1, least, counts_from=least)
+        return rule.answer(difference, half, ratio.rounds - 1, least, counts_from=least)
 
     def _times_measured(self, before: int, after: int) -> int:
         return sum({before, after} <= set(candidates) for candidates, _ in self._measured)

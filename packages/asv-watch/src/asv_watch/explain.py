@@ -26,17 +26,17 @@ from asv_watch.engine.workplace import Workplace, open_workplace
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.causes import in_words
 from asv_watch.options import After, Before, Machine, OneCase, Release
-from asv_watch.records.explanations import (
-    FILE_NAME,
+from asv_watch.records.labels import UNDECLARED, Layout
+from asv_watch.records.store import (
+    EXPLANATIONS,
     Explanation,
     KernelChange,
     OperatorDifference,
     StoredExplanation,
+    append_lines,
 )
-from asv_watch.records.json_lines import append_lines
-from asv_watch.records.labels import UNDECLARED, Layout
 from asv_watch.text import quantities
-from asv_watch.text.markdown import table
+from asv_watch.text.terminal import table
 
 ROUNDS = 4
 """Profiles on each side. With four, complete separation happens by chance in 3 % of cases."""
@@ -86,7 +86,7 @@ def explain_case(
         stored = StoredExplanation(
             case=case.name, at=int(time.time()), before=old, after=new, explanation=shortened
         )
-        append_lines(workplace.results / FILE_NAME, [stored])
+        append_lines(workplace.results / EXPLANATIONS, [stored])
     return explanation
 
 

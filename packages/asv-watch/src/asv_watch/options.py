@@ -1,8 +1,21 @@
-"""Options that several commands have."""
+"""Options that several commands have, and asv's own, which every command takes in addition.
 
-from typing import Annotated
+The choice of asv's settings, environments and Python is kept in environment variables, which every
+reading of the settings obeys.
+"""
+
+import functools
+import inspect
+import os
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
+
+from asv_watch.errors import WatchError
 
 Cases = Annotated[
     str,
@@ -50,3 +63,100 @@ TimeLimit = Annotated[
 SIDE = "COMMIT[@RELEASE]"
 Before = Annotated[str, typer.Option(metavar=SIDE, help="The baseline; . is the working tree.")]
 After = Annotated[str, typer.Option(metavar=SIDE, help="What is compared with the baseline.")]
+
+
+CONFIG, ENVIRONMENT, PYTHON = "ASV_WATCH_CONFIG", "ASV_WATCH_ENVIRONMENT", "ASV_WATCH_PYTHON"
+_PYTHON_VERSION = re.compile(r"(pypy)?[0-9][0-9.]*t?")
+ENVIRONMENT_NAME = re.compile(r"[a-z]+-py\S+")
+"""asv's name of an environment, such as ``virtualenv-py3.13-numpy``."""
+
+
+def choose(config: str, environment: str, python: str) -> None:
+    """Choose the settings that this process and those that it starts read.
+
+    Args:
+        config: A settings file, whose folder becomes the working folder, as asv does it.
+        environment: A type of environments, a type and a Python (``virtualenv:3.13`` or
+            ``existing:/env/bin/python``), or asv's name of one environment; what the settings say
+            if empty.
+        python: The version of a Python, ``same`` for the one that runs this, or the path of an
+            interpreter, whose packages are measured as they are.
+
+    Raises:
+        WatchError: There is no such file, or the Python is not a version.
+    """
+    if config:
+        path = Path(config).absolute()
+        if not path.is_file():
+            raise WatchError(
+                f"--config {config!r} is not a file; give the path of an asv.conf.json"
+            )
+        os.environ[CONFIG] = str(path)
+        os.chdir(path.parent)
+    if os.sep in python:
+        environment, python = f"existing:{os.path.abspath(python)}", ""
+    if not ENVIRONMENT_NAME.fullmatch(environment) and not environment.startswith("existing:"):
+        environment, _, named = environment.partition(":")
+        python = python or named
+    if python == "same":
+        python = f"{sys.version_info.major}.{sys.version_info.minor}"
+    if python and not _PYTHON_VERSION.fullmatch(python):
+        raise WatchError(
+            f"{python!r} is not a version of Python; give one such as 3.13, same, or a path such "
+            "as env/bin/python"
+        )
+    for name, text in ((ENVIRONMENT, environment), (PYTHON, python)):
+        if text:
+            os.environ[name] = text
+
+
+_PANEL = "Options of asv"
+_OPTIONS = {
+    "config": typer.Option(
+        metavar="FILE",
+        rich_help_panel=_PANEL,
+        help="asv's settings; by default asv.conf.json or asv.conf.jsonc of this folder. The "
+        "command runs in the folder of FILE, so relative paths of other options start there.",
+    ),
+    "environment": typer.Option(
+        "--environment",
+        "-E",
+        metavar="TYPE[:PYTHON]",
+        rich_help_panel=_PANEL,
+        help="Make environments of this type, such as virtualenv, whatever asv.conf.json names; "
+        "or asv's name of one environment.",
+    ),
+    "python": typer.Option(
+        metavar="PYTHON",
+        rich_help_panel=_PANEL,
+        help="Measure with this Python, such as 3.13, or same for the one that runs asv-watch. A "
+        "path, such as env/bin/python, measures what is installed there and makes no environment.",
+    ),
+}
+
+
+def with_asv_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a command that takes asv's options and reads the settings that they choose.
+
+    An option that the command itself has keeps its own meaning.
+    """
+    signature = inspect.signature(function, eval_str=True)
+    added = [
+        inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, default="", annotation=Annotated[str, option]
+        )
+        for name, option in _OPTIONS.items()
+        if name not in signature.parameters
+    ]
+
+    @functools.wraps(function)
+    def run(**arguments: Any) -> Any:
+        chosen = dict.fromkeys(_OPTIONS, "")
+        chosen |= {parameter.name: arguments.pop(parameter.name) for parameter in added}
+        choose(**chosen)
+        return function(**arguments)
+
+    parameters = [*signature.parameters.values(), *added]
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run

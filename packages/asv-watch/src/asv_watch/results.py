@@ -16,14 +16,13 @@ import typer
 from asv_watch.asv.settings import load_settings
 from asv_watch.comparison import Comparison
 from asv_watch.errors import ExitStatus, WatchError
-from asv_watch.records import suite_lists
-from asv_watch.records.asv_results import DamagedError, read_results
+from asv_watch.records.asv_files import SUITE_LIST, DamagedError, read_benchmarks, read_results
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history, read_description
 from asv_watch.records.records import Benchmark, Problem, benchmark_of
 from asv_watch.records.store import file_of, read_record
-from asv_watch.versions.commits import Commit, is_full_hash
 from asv_watch.versions.git import ask_git
+from asv_watch.versions.version import Commit, is_full_hash
 
 _IDENTITY = ("arch", "cpu", "num_cpu")
 """Facts in which descriptions of one machine agree."""
@@ -75,10 +74,10 @@ def check_results(
             hashes[path] = read_results(path).commit_hash
     benchmarks: dict[str, Benchmark] = {}
     faults: list[Problem] = []
-    listed = results / suite_lists.FILE_NAME
+    listed = results / SUITE_LIST
     if os.path.lexists(listed) or any(results.glob("*/*-*.json")):  # comparisons alone need none
         try:
-            benchmarks, faults = suite_lists.read_benchmarks(results)
+            benchmarks, faults = read_benchmarks(results)
         except WatchError as error:
             faults = [Problem(str(listed), str(error).removeprefix(f"{listed} "))]
     measured, _ = read_record(results, "", benchmarks)  # loading names what is damaged

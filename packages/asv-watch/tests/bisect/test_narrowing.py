@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asv_watch.bisect import UnmeasurableError, narrow
-from asv_watch.statistics.stopping import Answer
+from asv_watch.statistics.rule import Answer
 
 
 class Versions:

@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from asv_watch.asv.chosen import choose
 from asv_watch.asv.settings import read_configuration
-from asv_watch.cli.commands import COMMANDS
-from asv_watch.cli.main import main
+from asv_watch.cli.main import COMMANDS, main
 from asv_watch.errors import WatchError
+from asv_watch.options import choose
 from tests.conftest import git
 from tests.interruptible import run_driver
 from tests.torchless import CONFIGURATION, give_environment

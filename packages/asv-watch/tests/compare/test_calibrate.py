@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from asv_watch.judge.graph import MachineGraphs
-from asv_watch.judge.precision import (
+from asv_watch.compare.calibrate import place_in_words
+from asv_watch.judge.graph import (
+    MachineGraphs,
     newest_repeats,
     noise_in_words,
-    place_in_words,
     ratios_to_first,
     smallest_changes,
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from asv_watch.errors import ExitStatus
-from asv_watch.records.suite_lists import parse_list
+from asv_watch.records.asv_files import parse_list
 from tests.conftest import commit, git
 from tests.interruptible import run_driver
 

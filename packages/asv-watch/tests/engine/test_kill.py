@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from asv_watch.cli.commands import KEPT
+from asv_watch.cli.main import KEPT
 from asv_watch.records.store import read_record
 from tests.conftest import commit, git
 from tests.interruptible import run_driver, start_driver

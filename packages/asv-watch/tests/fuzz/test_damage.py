@@ -28,8 +28,8 @@ from asv_watch.asv.declared import Declared, SuiteEntry
 from asv_watch.cli.main import app, main
 from asv_watch.errors import ExitStatus
 from asv_watch.machine.lock import FILE_NAME
-from asv_watch.records.json_lines import append_lines
 from asv_watch.records.labels import Layout
+from asv_watch.records.store import append_lines
 from asv_watch.text.terminal import printable
 from tests.conftest import commit
 from tests.generator import TIME_AND_MEMORY, Generated, Suite, generate, small_plan

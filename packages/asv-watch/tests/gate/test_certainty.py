@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.special import stdtrit
 
 from asv_watch.comparison import Comparison
-from asv_watch.gate.certainty import ERROR, ROUNDS, is_certain, judged_ratios
+from asv_watch.gate.result import ERROR, ROUNDS, is_certain, judged_ratios
 from asv_watch.judge.graph import BETWEEN_SITTINGS, MachineGraphs
 
 

@@ -13,7 +13,7 @@ from asv_watch.errors import WatchError
 from asv_watch.gate.comment import comment, sentence, verdict_line
 from asv_watch.gate.result import BETTER, FAILED, NOT_CERTAIN, SKIPPED, parse_share
 from asv_watch.records.notes import ChangeNote
-from asv_watch.text.markdown import code
+from asv_watch.text.terminal import code
 from tests.gate.results import change, exact, result
 
 SAME = change(0.1)

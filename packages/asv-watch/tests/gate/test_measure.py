@@ -10,7 +10,7 @@ from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.sides import Side
 from asv_watch.gate import choice
 from asv_watch.gate.choice import Choice
-from asv_watch.gate.measure import GateMeasurement
+from asv_watch.gate.command import GateMeasurement
 from asv_watch.gate.result import GateResult
 from asv_watch.judge.graph import MachineGraphs
 from asv_watch.machine.budget import Budget

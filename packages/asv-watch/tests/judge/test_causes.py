@@ -7,15 +7,15 @@ import pytest
 from asv_watch.judge.causes import in_words
 from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import analyse
-from asv_watch.records.explanations import (
+from asv_watch.records.history import History
+from asv_watch.records.labels import Layout
+from asv_watch.records.records import NEVER_RUN
+from asv_watch.records.store import (
     Explanation,
     KernelChange,
     OperatorDifference,
     StoredExplanation,
 )
-from asv_watch.records.history import History
-from asv_watch.records.labels import Layout
-from asv_watch.records.records import NEVER_RUN
 from asv_watch.versions.version import Version
 from tests.judge.test_findings import history_of, noisy
 from tests.making import MACHINE, commit_hash, run_of

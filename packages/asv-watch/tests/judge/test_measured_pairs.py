@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from asv_watch.judge.changes import MeasuredCommits
 from asv_watch.judge.graph import MachineGraphs
-from asv_watch.judge.measured_pairs import MeasuredCommits
-from asv_watch.versions.releases import Release
+from asv_watch.versions.version import Release
 from tests.making import commit_hash
 from tests.planted_comparisons import compared_commits
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from asv_watch.compare.calibrate import place_in_words
 from asv_watch.comparison import Comparison, Ratio
-from asv_watch.judge.graph import MachineGraphs
-from asv_watch.judge.precision import Detectable, newest_repeats, noise_in_words, place_in_words
+from asv_watch.judge.graph import Detectable, MachineGraphs, newest_repeats, noise_in_words
 from asv_watch.text import quantities
 from tests.planted_comparisons import compared_commits
 

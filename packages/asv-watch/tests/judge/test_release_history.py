@@ -14,7 +14,7 @@ from asv_watch.judge.release_history import (
     release_histories,
     release_steps,
 )
-from asv_watch.versions.releases import Release
+from asv_watch.versions.version import Release
 from tests.judge.test_graph import LADDER, compared
 from tests.making import commit_hash
 from tests.planted_comparisons import DAY, compared_releases, failed_release

@@ -20,7 +20,6 @@ from asv_watch.engine.runs import Outcomes, Tally
 from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import WatchError
 from asv_watch.night import tasks
-from asv_watch.night.attempts import Attempts
 from asv_watch.night.sources import (
     bisection_order,
     due_tasks,
@@ -30,7 +29,7 @@ from asv_watch.night.sources import (
     releases,
     suspicions,
 )
-from asv_watch.night.state import NightState, since
+from asv_watch.night.state import Attempts, NightState, since
 from asv_watch.night.tasks import Task
 from asv_watch.records.loading import load_history
 from asv_watch.releases import measure as measure_module

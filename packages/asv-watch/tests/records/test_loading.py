@@ -21,9 +21,8 @@ from asv_watch.site.about_data import about_data
 from asv_watch.site.case_table import case_table
 from asv_watch.site.contents import contents_of
 from asv_watch.site.release_data import release_data
-from asv_watch.versions.commits import Commit
 from asv_watch.versions.git import read_commits
-from asv_watch.versions.releases import Release
+from asv_watch.versions.version import Commit, Release
 from tests import planted_comparisons
 from tests.generator import generate, plan_of_size, write_json
 from tests.stored import store_run

@@ -7,11 +7,10 @@ import pytest
 from msgspec.structs import astuple
 
 from asv_watch.comparison import Comparison, Conditions, Sitting
+from asv_watch.judge.segments import find_events, split
 from asv_watch.records.loading import load_history
 from asv_watch.records.records import FORKED, NOT_FORKED, Record
 from asv_watch.records.store import SittingWriter
-from asv_watch.runs.events import find_events
-from asv_watch.runs.segments import split
 from asv_watch.versions.version import Version
 from tests.making import commit_hash, make_commits, make_history, make_series
 from tests.runs.test_suspicions import events_of

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asv_watch.records.suite_lists import (
+from asv_watch.records.asv_files import (
     merge_lists,
     parse_list,
     read_benchmarks,

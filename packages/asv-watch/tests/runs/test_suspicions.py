@@ -11,10 +11,9 @@ from msgspec import structs
 from msgspec.structs import astuple
 
 from asv_watch.asv.steps import Levels, kept_levels
+from asv_watch.judge.changes import NEWEST, WINDOW
 from asv_watch.judge.findings import analyse
-from asv_watch.runs.events import find_events
-from asv_watch.runs.segments import noise_between_runs, split
-from asv_watch.runs.suspicions import NEWEST, WINDOW
+from asv_watch.judge.segments import find_events, noise_between_runs, split
 from tests.making import commit_hash, make_history, make_series, run_of
 
 

@@ -8,12 +8,8 @@ import pytest
 
 from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import analyse
-from asv_watch.records.explanations import (
-    Explanation,
-    OperatorDifference,
-    StoredExplanation,
-)
 from asv_watch.records.history import History
+from asv_watch.records.store import Explanation, OperatorDifference, StoredExplanation
 from asv_watch.site.contents import contents_of
 from asv_watch.site.report import Markup, write_report
 from asv_watch.text import quantities

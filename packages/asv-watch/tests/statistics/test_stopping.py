@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asv_watch.statistics.stopping import Answer, answer, is_precise
+from asv_watch.statistics.rule import Answer, answer, is_precise
 
 CHANGE = math.log1p(0.05)
 

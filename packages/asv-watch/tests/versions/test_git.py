@@ -8,7 +8,7 @@ import pytest
 
 from asv_watch.errors import WatchError
 from asv_watch.versions.git import find_commit, read_commits, working_tree_commit
-from asv_watch.versions.releases import NO_RELEASE, Release, main_release, release_order
+from asv_watch.versions.version import NO_RELEASE, Release, main_release, release_order
 from tests.conftest import git
 from tests.generator import FIRST_COMMIT_AT, Plan, write_repository
 

@@ -13,7 +13,7 @@ from asv_watch.asv.patterns import case_pattern
 from asv_watch.comparison import Clock
 from asv_watch.errors import WatchError
 from asv_watch.records.labels import UNDECLARED, Layout
-from asv_watch.versions.releases import release_order
+from asv_watch.versions.version import release_order
 
 
 class SuiteEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -25,7 +25,7 @@ from packaging.utils import canonicalize_name
 from asv_watch import probes
 from asv_watch.asv.commands import run_command
 from asv_watch.errors import MachineError, WatchError
-from asv_watch.versions.releases import distribution
+from asv_watch.versions.version import distribution
 
 BUILD = ["python -m pip wheel --no-deps -w {build_cache_dir} {build_dir}"]
 """asv 0.6.6's own command makes wheels of the dependencies too, and then asv cannot choose one."""

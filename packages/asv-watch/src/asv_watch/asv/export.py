@@ -23,9 +23,9 @@ from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.comparison import Comparison, Outcome
 from asv_watch.files import make_folder, write_whole
 from asv_watch.machine.facts import describe
-from asv_watch.records.asv_results import DamagedError, read_results
+from asv_watch.records.asv_files import DamagedError, read_results
 from asv_watch.records.records import case_name
-from asv_watch.versions.releases import distribution
+from asv_watch.versions.version import distribution
 
 
 def export_run(

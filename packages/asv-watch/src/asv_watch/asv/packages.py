@@ -31,7 +31,7 @@ from asv_watch.asv.environments import (
 from asv_watch.asv.settings import EnvironmentSpec, load_settings
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.versions.git import ask_git, top_of
-from asv_watch.versions.releases import distribution
+from asv_watch.versions.version import distribution
 
 _INSTALL_TIMEOUT = 3600.0  # s
 

@@ -21,15 +21,14 @@ import msgspec
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import Version
 
-from asv_watch.asv import chosen
-from asv_watch.asv.chosen import settings_file
+from asv_watch.asv.chosen import apply_choices, chosen_name, settings_file
 from asv_watch.asv.commands import run_command
 from asv_watch.asv.declared import Declared, read_declared
 from asv_watch.asv.environments import build_without_dependencies, describe_interpreter
 from asv_watch.asv.repository import find_repository, installs_project
 from asv_watch.errors import WatchError
 from asv_watch.files import read_regular
-from asv_watch.versions.releases import Release, distribution, main_release
+from asv_watch.versions.version import Release, distribution, main_release
 
 _UNUSABLE = re.compile("[\x00\ud800-\udfff]")
 """Characters that neither the name of a file nor the argument of a command can have."""
@@ -209,7 +208,7 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
             f"asv.conf.json wants Python {python}, and no `python{python}` that runs is on the "
             'PATH; install it, or name one that you have: --python 3.13, or "pythons"'
         )
-    if name := chosen.chosen_name():
+    if name := chosen_name():
         known = [environment.name for environment in environments]
         environments = [environment for environment in environments if environment.name == name]
         if not environments:
@@ -335,7 +334,7 @@ def load_settings(root: Path) -> Any:
                     raise ValueError(f"{name!r} holds a character that no name of a file can have")
         for folder in ("env_dir", "html_dir", "results_dir"):
             setattr(conf, folder, str(root / getattr(conf, folder)))
-        chosen.apply(conf)
+        apply_choices(conf)
         if conf.environment_type:  # asv chooses one where none is named
             kind, _, python = conf.environment_type.partition(":")
             conf.environment_type = ":".join([available_type(kind), *([python] if python else [])])

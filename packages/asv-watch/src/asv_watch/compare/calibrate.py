@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 
 from asv_watch.asv.selection import SHORT, matching
@@ -20,9 +21,15 @@ from asv_watch.engine.cases import list_cases
 from asv_watch.engine.sides import side
 from asv_watch.engine.workplace import Workplace, open_workplace
 from asv_watch.errors import ExitStatus, WatchError
-from asv_watch.judge import precision
-from asv_watch.judge.graph import machine_graphs
+from asv_watch.judge.graph import (
+    MachineGraphs,
+    machine_graphs,
+    noise_in_words,
+    ratios_to_first,
+    smallest_changes,
+)
 from asv_watch.options import Cases, Machine, Release
+from asv_watch.text import quantities
 from asv_watch.versions.git import ask_git
 
 
@@ -82,13 +89,37 @@ def _print_noise(
     workplace: Workplace, commit: str, measured: Sequence[Comparison], sides: int
 ) -> None:
     graphs = machine_graphs(workplace.configuration.results, workplace.machine)
-    ratios = precision.ratios_to_first(measured, graphs)
+    ratios = ratios_to_first(measured, graphs)
     print(
         f"{len(ratios)} ratios of {commit[:8]} to itself differ from 1 by "
-        f"{precision.noise_in_words(ratios)}.\n{precision.place_in_words(measured, graphs, sides)}"
+        f"{noise_in_words(ratios)}.\n{place_in_words(measured, graphs, sides)}"
     )
     print(
         f"Smallest detectable change of a comparison on {workplace.machine}: "
-        f"{precision.smallest_changes(measured, graphs)}. "
+        f"{smallest_changes(measured, graphs)}. "
         "`pyperf system show` names settings that disturb timings."
+    )
+
+
+def place_in_words(comparisons: Sequence[Comparison], graphs: MachineGraphs, sides: int) -> str:
+    """Say which place among sides that are the same differs most from the others.
+
+    The standard error is that of the rounds alone: sides of one sitting share all else.
+    """
+    usual = graphs.usual_spread["time"]
+    stars = [star for each in comparisons if (star := each.star(usual))]
+    stars = [star for star in stars if len(star.nodes) == sides]
+    if not stars:
+        return "No comparison has two rounds of all sides."
+    weights = np.full((sides, sides), -1 / (sides - 1))
+    np.fill_diagonal(weights, 1.0)
+    differences = weights @ np.mean([star.levels for star in stars], axis=0)
+    variances = np.mean([star.variances for star in stars], axis=0)
+    in_errors = differences / np.sqrt(weights**2 @ variances / len(stars))
+    place = int(np.argmax(np.abs(in_errors)))
+    return (
+        f"Place {place + 1} of {sides} differs most from the mean of the others: "
+        f"{quantities.share(abs(differences[place]))} "
+        f"{'slower' if differences[place] > 0 else 'faster'}, "
+        f"{abs(in_errors[place]):.1f} standard errors."
     )

@@ -12,7 +12,7 @@ from asv_watch.judge.graph import MachineGraphs, machine_graphs
 from asv_watch.statistics.ratio import CONFIDENCE
 from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict
 from asv_watch.text import quantities
-from asv_watch.text.markdown import table
+from asv_watch.text.terminal import table
 
 _RULE = (
     "A difference is a ratio whose interval excludes 1 and that is "

@@ -23,8 +23,8 @@ from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.machine.children import MemoryWatch, exit_in_words
 from asv_watch.machine.memory import limit_in_words, memory_limit
+from asv_watch.records.asv_files import is_higher_better
 from asv_watch.records.records import benchmark_of, case_name
-from asv_watch.records.suite_lists import is_higher_better
 
 _WORTH_SAYING_S = 10.0
 """A listing that takes longer is reported, because each round imports the suites too."""

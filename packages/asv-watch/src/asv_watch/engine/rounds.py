@@ -4,7 +4,7 @@ A round of every case comes before the next round of any, so that minutes lie be
 one case. Each round has processes of its own on all sides, because the layout of memory, and with
 it the speed, differs from process to process. Every case gets the fewest rounds of the `Sampling`;
 a case whose interval is still too wide gets more. Sampling stops when the interval is narrow
-enough (`asv_watch.statistics.stopping`), unless the ratio is doubtful: then the case gets as many
+enough (`asv_watch.statistics.rule`), unless the ratio is doubtful: then the case gets as many
 rounds again, once, and all of them count. A difference rests on five rounds at least. For large
 differences half of the interval may be 10 % of the difference: a ratio ten half-widths from 1 is
 no coincidence. With three or more sides, the ratio of each to the next has to be known; a side
@@ -50,8 +50,7 @@ from asv_watch.statistics.ratio import (
     spread_of_few,
     spread_of_rounds,
 )
-from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, verdict
-from asv_watch.statistics.stopping import Answer, answer, is_precise
+from asv_watch.statistics.rule import MINIMUM_EFFECT, Answer, Verdict, answer, is_precise, verdict
 from asv_watch.text import quantities
 
 
@@ -72,7 +71,7 @@ class Sampling:
     2.4 times as long is precise enough at ±9 %."""
     change_if_busy: float = 0.0
     """On a busy machine a case needs no further round either once it is known whether there is a
-    change of this size (0.05 is 5 %, `asv_watch.statistics.stopping`); 0 if a ratio has to be as
+    change of this size (0.05 is 5 %, `asv_watch.statistics.rule`); 0 if a ratio has to be as
     precise there as on an idle machine."""
     usual_spread: float = 0.0
     """Usual spread of the machine's rounds, to which that of a few is then corrected, as in the

@@ -31,13 +31,17 @@ from asv_watch.errors import MachineError, WatchError
 from asv_watch.machine.budget import Budget, is_spent, run_within
 from asv_watch.machine.facts import machine_facts, machine_state
 from asv_watch.progress import human_time
-from asv_watch.records.asv_results import DamagedError, read_results, runs_of
+from asv_watch.records.asv_files import (
+    DamagedError,
+    read_machine_list,
+    read_results,
+    runs_of,
+    store_list,
+)
 from asv_watch.records.records import FORKED, NOT_FORKED, PROCESSES, case_name
 from asv_watch.records.store import RunKey, SittingWriter, newest_of_runs, read_record
-from asv_watch.records.suite_lists import read_machine_list, store_list
 from asv_watch.versions.git import ask_git
-from asv_watch.versions.releases import distribution
-from asv_watch.versions.version import Version
+from asv_watch.versions.version import Version, distribution
 
 _ASKING_TIMEOUT = 120.0  # s: an import from a cold disk may take most of a minute
 Outcomes = dict[str, tuple[Outcome, str]]

@@ -16,8 +16,7 @@ from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import WatchError
 from asv_watch.records.notes import commit_of_version
 from asv_watch.versions.git import export_commit, find_commit, top_of, working_tree_commit
-from asv_watch.versions.releases import distribution
-from asv_watch.versions.version import Version
+from asv_watch.versions.version import Version, distribution
 
 WORKING_TREE = "."
 _PACKAGES = "interleaved/packages"

@@ -18,7 +18,7 @@ from asv_watch.engine.rounds import DEFAULT, KeepCase, RoundsOfCases, Sampling, 
 from asv_watch.engine.sides import Side
 from asv_watch.engine.workplace import Workplace
 from asv_watch.machine.budget import Budget
-from asv_watch.records.json_lines import append_lines, read_stored
+from asv_watch.records.store import append_lines, read_stored
 
 _OLDEST_S = 24 * 3600.0
 _FIRST_TOGETHER, _MOST_TOGETHER = 5, 20

@@ -9,12 +9,20 @@ import re
 
 from asv_watch.answers import UNKNOWN, Difference
 from asv_watch.asv.patterns import pattern_of
-from asv_watch.gate.certainty import ERROR
-from asv_watch.gate.result import BETTER, FAILED, NOT_CERTAIN, SAME, SKIPPED, WORSE, GateResult
+from asv_watch.gate.result import (
+    BETTER,
+    ERROR,
+    FAILED,
+    NOT_CERTAIN,
+    SAME,
+    SKIPPED,
+    WORSE,
+    GateResult,
+)
 from asv_watch.progress import human_time
 from asv_watch.statistics.ratio import CONFIDENCE
 from asv_watch.text import quantities
-from asv_watch.text.markdown import code
+from asv_watch.text.terminal import code
 
 LONGEST = 60_000
 """Most bytes of a comment; GitHub takes 65,536 characters."""

@@ -8,9 +8,9 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from asv_watch.records.explanations import Explanation, OperatorDifference
 from asv_watch.records.history import History, Series
 from asv_watch.records.labels import UNDECLARED, Layout
+from asv_watch.records.store import Explanation, OperatorDifference
 from asv_watch.statistics.rule import MINIMUM_EFFECT
 from asv_watch.text import quantities
 

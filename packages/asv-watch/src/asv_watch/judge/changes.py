@@ -1,31 +1,184 @@
 """Changes of a series: measured by a comparison, or suspected from separate runs.
 
 - A change is **measured** if interleaved comparisons show that its two commits differ
-  (`asv_watch.judge.measured_pairs`). Its size is their ratio, with its interval.
-- It is **suspected** if separate runs show it in a series that nobody compared
-  (`asv_watch.runs.suspicions`); its size is written with "about".
+  (`MeasuredCommits`). Its size is their ratio, with its interval.
+- It is **suspected** if separate runs show it in a series that nobody compared; its size is
+  written with "about". asv's own step detection raises suspicions (`asv_watch.asv.steps`). They
+  claim nothing: a night compares the two commits.
 - Exact values, such as counts, need no comparison: they differ from one measured commit to the
   next, or they do not.
+
+A pair is two commits that were compared with each other, or two neighbours among all compared
+commits: other comparisons then lead from one to the other, such as those with a reference. Its
+ratio comes from the graph (`asv_watch.judge.graph`), from all comparisons of the case.
+
+Step detection of 200 values takes 10 ms. So it looks at windows of so many values. A run that is
+added changes the newest window alone, and that only if one of the newest values lies outside the
+range of those before. Levels of windows that did not change are known.
 """
 
 import math
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import chain, combinations, pairwise
 from typing import Literal
 
 import msgspec
 
-from asv_watch.asv.steps import Levels
+from asv_watch.asv.steps import Level, Levels
 from asv_watch.comparison import Clock, Ratio
-from asv_watch.judge.measured_pairs import MeasuredCommits, overlaps
-from asv_watch.records.explanations import Explanation
-from asv_watch.records.history import History, Series
+from asv_watch.judge.graph import CaseGraph
+from asv_watch.judge.segments import Segment
+from asv_watch.records.history import Floats, History, Series
 from asv_watch.records.notes import ChangeNote
 from asv_watch.records.records import Benchmark
-from asv_watch.runs.segments import Segment
-from asv_watch.runs.suspicions import find_suspicions
-from asv_watch.statistics.rule import SMALLEST, Verdict, judged
+from asv_watch.records.store import Explanation
+from asv_watch.statistics.rule import MINIMUM_EFFECT, SMALLEST, Verdict, judged
 from asv_watch.text import quantities
+from asv_watch.versions.version import Release, VersionKey
+
+MOST_COMMITS = 60
+"""With at most this many compared commits in a case, the ratio of any two is published."""
+
+
+Pairs = dict[tuple[int, int], Ratio]
+"""Maps the positions of an earlier and a later commit to the ratio between them."""
+
+
+class MeasuredCommits:
+    """The compared commits of a branch in one case, with one release and Python."""
+
+    def __init__(
+        self, graph: CaseGraph, positions: Mapping[str, int], release: Release, python: str
+    ) -> None:
+        """Find the compared commits.
+
+        Args:
+            graph: The case's graph, whose nodes are `VersionKey`.
+            positions: Maps a commit hash to the number of commits before it along the branch.
+            release: Main release of the commits.
+            python: Such as ``3.11``.
+        """
+        self._graph = graph
+        on_branch = (
+            (positions[node.commit], node)
+            for node in graph.nodes
+            if isinstance(node, VersionKey)
+            and (node.release, node.python) == (release, python)
+            and node.commit in positions
+        )
+        self.nodes = dict(sorted(on_branch))
+        """Maps a position along the branch, in increasing order, to the node of its commit."""
+
+    def ratio(self, before: int, after: int) -> Ratio | None:
+        """Return the ratio of two compared commits, by position, if comparisons join them."""
+        return self._graph.ratio(self.nodes[before], self.nodes[after])
+
+    @cached_property
+    def parts(self) -> tuple[tuple[int, ...], ...]:
+        """Positions of the commits of each connected part, in order."""
+        positions_by_part: dict[int, list[int]] = defaultdict(list)
+        for position, node in self.nodes.items():
+            positions_by_part[self._graph.part(node)].append(position)
+        return tuple(map(tuple, positions_by_part.values()))
+
+    def all_pairs(self) -> Pairs:
+        """Return every two commits that comparisons join; if these are too many, only `pairs`."""
+        if len(self.nodes) > MOST_COMMITS:
+            return self.pairs
+        return self._ratios(chain.from_iterable(combinations(part, 2) for part in self.parts))
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """The pairs that were compared, and neighbours that other comparisons join."""
+        position_of = {node: position for position, node in self.nodes.items()}
+        ends = {each for positions in self.parts for each in pairwise(positions)}
+        for before, after in self._graph.pairs:
+            if before in position_of and after in position_of:
+                low, high = sorted((position_of[before], position_of[after]))
+                ends.add((low, high))
+        return self._ratios(sorted(ends))
+
+    @cached_property
+    def changed(self) -> Pairs:
+        """The pairs that show a change, none overlapping another, in the order of the branch.
+
+        If pairs overlap, the one with fewer commits counts, because it locates the change better.
+        """
+        changed: Pairs = {}
+        for ends in sorted(self.pairs, key=lambda ends: (ends[1] - ends[0], ends[0])):
+            if self.pairs[ends].differs and not overlaps(ends, changed):
+                changed[ends] = self.pairs[ends]
+        return dict(sorted(changed.items()))
+
+    def _ratios(self, ends: Iterable[tuple[int, int]]) -> Pairs:
+        return {each: ratio for each in ends if (ratio := self.ratio(*each)) is not None}
+
+
+def overlaps(ends: tuple[int, int], others: Iterable[tuple[int, int]]) -> bool:
+    """Tell whether a range shares a commit with any other; a range's first one does not count."""
+    return any(ends[0] < after and before < ends[1] for before, after in others)
+
+
+WINDOW = 200
+"""Largest number of values in a window."""
+NEWEST = 5
+"""One of so many newest values must lie outside the range of those before them."""
+_OVERLAP = 50
+"""Values that two neighbouring windows share; a step among them is taken from the window whose end
+is farther away."""
+
+
+def find_suspicions(
+    segments: Sequence[Segment], levels: Levels
+) -> Iterator[tuple[tuple[int, int], tuple[float, float]]]:
+    """Yield the suspicions of a series, oldest first.
+
+    Each has the indices of the last commit measured before it and of the first one after it, and
+    the levels before and after, in the unit of the series.
+
+    Args:
+        segments: The series' segments, oldest first.
+        levels: Finds the levels of values.
+    """
+    for segment in segments:
+        commits: list[int] = segment.commits.tolist()
+        for before, after in _steps(segment.values, levels):
+            low, high = sorted((before.value, after.value))
+            if low > 0 and math.log(high / low) >= math.log1p(MINIMUM_EFFECT):
+                ends = commits[before.end - 1], commits[after.first]
+                yield ends, (before.value, after.value)
+
+
+def _steps(values: Floats, levels: Levels) -> Iterator[tuple[Level, Level]]:
+    """Yield neighbouring levels; a level of a single value is a spike, unless it is the newest."""
+    values = values[: _last_look(values)]
+    for start in range(0, max(1, len(values) - _OVERLAP), WINDOW - _OVERLAP):
+        window = values[start : start + WINDOW]
+        first = start + _OVERLAP // 2 if start else 0
+        end = start + WINDOW
+        if end < len(values):
+            end -= _OVERLAP // 2
+        lasting = [
+            Level(start + level.first, start + level.end, level.value)
+            for level in levels.find(window)
+            if level.end - level.first > 1 or level.end == len(window)
+        ]
+        yield from (
+            (before, after) for before, after in pairwise(lasting) if first <= after.first < end
+        )
+
+
+def _last_look(values: Floats) -> int:
+    """Return how many values there were when the `NEWEST` last left the range of those before.
+
+    Only the last `WINDOW` values count.
+    """
+    newest = values[-WINDOW:]
+    extreme = max(int(newest.argmin()), int(newest.argmax()))
+    return min(len(values) - len(newest) + extreme + NEWEST, len(values))
+
 
 State = Literal["measured", "suspected"]
 """Whether a change was measured."""

@@ -12,20 +12,18 @@ from asv_watch.judge.causes import explained_between
 from asv_watch.judge.changes import (
     Cause,
     Change,
+    MeasuredCommits,
     exact_changes,
     kind_of,
     measured_changes,
     suspected_changes,
     unconfirmed_changes,
 )
-from asv_watch.judge.graph import MachineGraphs
-from asv_watch.judge.measured_pairs import MeasuredCommits
-from asv_watch.judge.precision import Detectable, smallest_changes
+from asv_watch.judge.graph import Detectable, MachineGraphs, smallest_changes
 from asv_watch.judge.release_history import ReleaseHistory, release_histories
+from asv_watch.judge.segments import Event, Segment, find_events, noise_between_runs, split
 from asv_watch.records.history import History
-from asv_watch.runs.events import Event, find_events
-from asv_watch.runs.segments import Segment, noise_between_runs, split
-from asv_watch.versions.releases import Release
+from asv_watch.versions.version import Release
 
 Segments = tuple[Segment, ...]
 

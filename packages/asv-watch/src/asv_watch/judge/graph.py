@@ -1,4 +1,4 @@
-"""All comparisons of a machine, as one graph for each case.
+"""All comparisons of a machine, as one graph for each case, and how precise they are.
 
 This is the one place that combines sittings. Versions are nodes, and every stored comparison is a
 star, whatever it was made for. Comparisons of a version with itself (``null``, ``planted``) are
@@ -10,6 +10,11 @@ left out. Whatever a page, a report or a command says about two versions is a qu
   the versions of the package.
 - `CaseGraph.ratio` gives the ratio of two nodes by all paths between them, with its interval.
 - `MachineGraphs.alone` gives the ratio of one comparison by itself, as a report prints it.
+
+A comparison shows a change if its interval excludes 1 and the ratio is at least `MINIMUM_EFFECT`
+away from 1. So the smallest **detectable** change is half the width of the interval, but at least
+that effect. For a case it is the median over its newest comparisons, each of one sitting. If a
+version was compared with itself (A/A), every difference from 1 is noise.
 
 `asv_watch.statistics.graph` holds the mathematics, ``docs/measuring.md`` the rule by hand.
 """
@@ -28,6 +33,8 @@ import msgspec
 from asv_watch.comparison import DAY, Comparison, Metric, Ratio, Sitting, is_import
 from asv_watch.records.store import read_record
 from asv_watch.statistics.graph import Estimate, RatioGraph, Star, fit_between
+from asv_watch.statistics.rule import MINIMUM_EFFECT
+from asv_watch.text import quantities
 
 Node = Hashable
 
@@ -329,3 +336,84 @@ def release_names(sitting: Sitting, requirement: str, versions: Mapping[str, str
     if sitting.kind != "release" or len(set(commits)) > 1:
         return []
     return [version.requirements[requirement] for version in sitting.versions]
+
+
+NEWEST = 5
+"""Number of newest comparisons of a case that count."""
+
+
+class Detectable(msgspec.Struct, frozen=True):
+    """The smallest relative changes that comparisons on one machine can show."""
+
+    by_case: Mapping[str, float]
+    """Maps the name of a case to its smallest change (0.015 is 1.5 %); at least one case."""
+
+    @property
+    def middle(self) -> float:
+        """Median of the cases (0.015 is 1.5 %)."""
+        return median(self.by_case.values())
+
+    @property
+    def ninth_decile(self) -> float:
+        """90th percentile of the cases (0.015 is 1.5 %)."""
+        return sorted(self.by_case.values())[math.ceil(0.9 * len(self.by_case)) - 1]
+
+    def __str__(self) -> str:
+        cases = quantities.counted(len(self.by_case), "case")
+        middle, high = map(quantities.share, (self.middle, self.ninth_decile))
+        return f"median {middle}, 90th percentile {high} of {cases}"
+
+
+def smallest_changes(comparisons: Sequence[Comparison], graphs: MachineGraphs) -> Detectable:
+    """Return the smallest changes that a machine's newest comparisons of times show."""
+    by_case: dict[str, list[Comparison]] = defaultdict(list)
+    for comparison in comparisons:
+        if comparison.metric == "time" and len(comparison.measured_sides) > 1:
+            by_case[comparison.case].append(comparison)
+    intervals = {
+        case: [
+            ratio.interval
+            for each in measured[-NEWEST:]
+            if (ratio := graphs.alone(each, *each.measured_sides[:2])) is not None
+        ]
+        for case, measured in by_case.items()
+    }
+    return Detectable(
+        {
+            case: median(max(MINIMUM_EFFECT, math.sqrt(high / low) - 1) for low, high in known)
+            for case, known in intervals.items()
+            if known
+        }
+    )
+
+
+def noise_in_words(ratios: Sequence[Ratio]) -> str:
+    """Say how far the ratios of a version to itself are from 1.
+
+    The standard deviation is of their logarithms, about the true 0.
+    """
+    sizes = [abs(math.log(ratio.ratio)) for ratio in ratios]
+    false_alarms = sum(ratio.differs for ratio in ratios)
+    return (
+        f"{quantities.share(math.sqrt(fmean(size**2 for size in sizes)))} (standard deviation), "
+        f"{quantities.share(math.expm1(max(sizes)))} at worst. "
+        f"{false_alarms or 'None'} of them counted as a change"
+    )
+
+
+def ratios_to_first(comparisons: Sequence[Comparison], graphs: MachineGraphs) -> list[Ratio]:
+    """Return the ratio of each further side of comparisons to the first."""
+    pairs = ((each, side) for each in comparisons for side in each.measured_sides[1:])
+    ratios = (graphs.alone(each, 0, side) for each, side in pairs)
+    return [ratio for ratio in ratios if ratio is not None]
+
+
+def newest_repeats(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """Return the newest A/A comparisons with one recipe."""
+    repeated = [each for each in comparisons if each.sitting.kind == "null"]
+    return [
+        each
+        for each in repeated
+        if each.sitting.versions == repeated[-1].sitting.versions
+        and each.sitting.recipe == repeated[-1].sitting.recipe
+    ]

@@ -17,8 +17,7 @@ import msgspec
 
 from asv_watch.comparison import DAY, Comparison, Outcome, Ratio, import_case, is_import
 from asv_watch.judge.graph import CaseGraph, MachineGraphs, release_names
-from asv_watch.versions.releases import Release, release_order
-from asv_watch.versions.version import Version
+from asv_watch.versions.version import Release, Version, release_order
 
 
 class ReleaseStep(msgspec.Struct, frozen=True):

@@ -19,9 +19,8 @@ from asv_watch.engine.sides import reference_side
 from asv_watch.engine.workplace import Workplace, check_room, open_workplace
 from asv_watch.errors import ExitStatus, MachineError, WatchError
 from asv_watch.machine.budget import Budget, BudgetSpentError, parse_duration_s
-from asv_watch.night.attempts import FILE_NAME, NIGHTS, Attempts
 from asv_watch.night.sources import due_tasks, left_tasks
-from asv_watch.night.state import NightState, since
+from asv_watch.night.state import ATTEMPTS, NIGHTS, Attempts, NightState, since
 from asv_watch.night.tasks import Task
 from asv_watch.options import Cases, Machine, Release
 from asv_watch.publish import publish
@@ -255,5 +254,5 @@ class _Night:
             reason = attempts.failures[name][-1].failed
             print(f"set aside after {NIGHTS} nights: {descriptions[name]}: {reason}")
         if set_aside:
-            path = (workplace.results / FILE_NAME).relative_to(workplace.root)
+            path = (workplace.results / ATTEMPTS).relative_to(workplace.root)
             print(f"to have these tried again, remove their lines from {path}")

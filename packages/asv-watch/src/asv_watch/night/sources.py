@@ -11,7 +11,7 @@ from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.night import tasks
 from asv_watch.night.state import NightState
 from asv_watch.night.tasks import NIGHT_CASES, Task
-from asv_watch.versions.commits import Commit
+from asv_watch.versions.version import Commit
 
 _MOST_NEWEST = 3
 """Try at most three of the newest commits, the next one if one fails."""

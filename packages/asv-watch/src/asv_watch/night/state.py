@@ -1,4 +1,9 @@
-"""What a night knows when it chooses its next task: the commits, and all results so far."""
+"""What a night knows when it chooses its next task: commits, results so far, and failures.
+
+Tasks that failed are in ``results/<machine>/attempts.jsonl``, one object a line:
+``{"task": ..., "at": <seconds>, "suites": <hash>, "failed": <reason>}``. Failures count while the
+suites are the same: other suites may well work.
+"""
 
 from __future__ import annotations
 
@@ -7,29 +12,148 @@ import datetime
 import itertools
 import zlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from asv_watch.asv.selection import SHORT, Selection
+import msgspec
+
+from asv_watch.asv.selection import SHORT, Selection, cases_of
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.asv.steps import Levels
-from asv_watch.comparison import DAY, Comparison, Ratio
+from asv_watch.comparison import DAY, Comparison, Outcome, Ratio, Time
 from asv_watch.engine.cases import Measures, choose_cases
-from asv_watch.engine.coverage import Coverage, ReferenceCoverage, selected_cases
 from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import WatchError
 from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import Findings, analyse
-from asv_watch.night.attempts import Attempts
+from asv_watch.records.asv_files import read_machine_list
 from asv_watch.records.history import History
-from asv_watch.records.suite_lists import read_machine_list
+from asv_watch.records.records import case_name
+from asv_watch.records.store import append_lines, read_stored
 from asv_watch.releases.measure import ReleasePair, release_pairs
-from asv_watch.versions.commits import Commit
 from asv_watch.versions.git import ask_git, find_commit
-from asv_watch.versions.releases import Release
-from asv_watch.versions.version import Version, VersionKey
+from asv_watch.versions.version import Commit, Release, Version, VersionKey
+
+ATTEMPTS = "attempts.jsonl"
+NIGHTS = 3
+"""A task is set aside after failing on so many days."""
+
+
+class Attempt(msgspec.Struct):
+    """A task that failed."""
+
+    task: str
+    at: Time
+    suites: str
+    failed: str
+    """The reason."""
+
+
+class Attempts:
+    """What the nights of one machine tried and failed to do, kept in a file."""
+
+    def __init__(self, machine_results: Path, suites: str, clock: Callable[[], float]) -> None:
+        """Read the file, if there is one.
+
+        Args:
+            machine_results: folder of the machine's results.
+            suites: git's hashes of today's suites and configuration.
+            clock: seconds since the epoch.
+        """
+        self._path = machine_results / ATTEMPTS
+        self._suites = suites
+        self._clock = clock
+        self.failures: dict[str, list[Attempt]] = {}
+        """Maps a task to its failures, the last one at the end."""
+        # A line cut off by a crash is left out, which gives one task one more night.
+        for attempt in read_stored(self._path, Attempt, "attempt")[0]:
+            if attempt.suites == suites:
+                self.failures.setdefault(attempt.task, []).append(attempt)
+
+    def add_failure(self, task: str, reason: str) -> None:
+        """Store that a task failed."""
+        attempt = Attempt(task, int(self._clock()), self._suites, reason)
+        append_lines(self._path, [attempt])
+        self.failures.setdefault(task, []).append(attempt)
+
+    def set_aside(self, *names: str) -> bool:
+        """Tell whether any of these failed on so many nights that it is not tried again."""
+        days = ({each.at // DAY for each in self.failures.get(name, ())} for name in names)
+        return any(len(of_task) >= NIGHTS for of_task in days)
+
+
+class Coverage:
+    """The stored results of one machine: a value or a reason for each case of today's suites."""
+
+    def __init__(
+        self, results: Path, history: History | None, machine: str, selection: Selection
+    ) -> None:
+        self._finished: defaultdict[tuple[str, str], dict[str, bool]] = defaultdict(dict)
+        """Maps commit and environment to the wanted cases, and whether each is finished."""
+        wanted = selected_cases(results, machine, selection)
+        for series in history.series if history is not None else ():
+            case = series.case.name
+            if series.machine == machine and case in wanted:
+                for commit, run in series.runs.items():
+                    cases = self._finished[commit, series.environment]
+                    cases[case] = run.outcome is not Outcome.NEVER_RUN
+
+    def is_complete(self, commit: str, environment: str) -> bool:
+        """Tell whether every case was measured, skipped, or failed with a reason."""
+        cases = self._finished.get((commit, environment), {})
+        return bool(cases) and all(cases.values())
+
+    def is_begun(self, commit: str, environment: str) -> bool:
+        """Tell whether any case was measured, skipped, or failed with a reason."""
+        return any(self._finished.get((commit, environment), {}).values())
+
+    def has(self, environment: str) -> bool:
+        """Tell whether anything was ever measured in an environment."""
+        return any(stored == environment for _, stored in self._finished)
+
+
+class ReferenceCoverage:
+    """The commits and releases that are measured completely against the reference."""
+
+    def __init__(
+        self, comparisons: Iterable[Comparison], reference: Version, selected: set[str]
+    ) -> None:
+        self._reference = (reference.commit, reference.release)
+        self._cases: defaultdict[tuple[str, Release], set[str]] = defaultdict(set)
+        """Maps commit and release to the cases that were measured or skipped."""
+        for comparison in comparisons:
+            sitting = comparison.sitting
+            if (sitting.kind, sitting.versions[0]) == ("reference", reference):
+                after = sitting.versions[-1]
+                if not comparison.failed:
+                    self._cases[after.commit, after.release].add(comparison.case)
+        compared = set[str]().union(*self._cases.values())
+        self._wanted = compared & selected
+
+    def measured(self, commit: str, release: Release) -> set[str]:
+        """Return the names of the cases that need no further measurement."""
+        return self._cases.get((commit, release), set())
+
+    def is_complete(self, commit: str, release: Release) -> bool:
+        """Tell whether a commit has every selected case that any commit has.
+
+        The reference itself always counts as complete.
+        """
+        cases = self.measured(commit, release)
+        return (commit, release) == self._reference or (bool(cases) and cases >= self._wanted)
+
+
+def selected_cases(results: Path, machine: str, selection: Selection) -> set[str]:
+    """Name the selected cases of the machine's suites."""
+    return {
+        case_name(benchmark["name"], params)
+        for benchmark in read_machine_list(results, machine).values()
+        for params in cases_of(benchmark)
+        if selection.includes(benchmark, params)
+    }
+
 
 MOST_DAYS = 3
 """A change is not compared again after it was compared on so many days."""

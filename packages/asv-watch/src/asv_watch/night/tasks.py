@@ -22,7 +22,7 @@ from asv_watch.night.state import NightState
 from asv_watch.releases import measure as releases
 from asv_watch.releases.measure import ReleasePair
 from asv_watch.text import quantities
-from asv_watch.versions.commits import Commit
+from asv_watch.versions.version import Commit
 
 NIGHT_CASES = " night cases"
 """Ends the names of tasks that measure the cases of nights alone, not those of the short set."""

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from asv_watch.comparison import Comparison
-from asv_watch.records.explanations import StoredExplanation
 from asv_watch.records.labels import UNDECLARED, Layout
 from asv_watch.records.notes import Notes
 from asv_watch.records.records import (
@@ -26,7 +25,8 @@ from asv_watch.records.records import (
     Record,
     Run,
 )
-from asv_watch.versions.commits import Commit, versions_of
+from asv_watch.records.store import StoredExplanation
+from asv_watch.versions.version import Commit, versions_of
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]

@@ -28,19 +28,18 @@ from msgspec.structs import replace
 
 from asv_watch.comparison import Comparison, Outcome, Sitting
 from asv_watch.files import read_regular
-from asv_watch.records import explanations, suite_lists
-from asv_watch.records.asv_results import (
+from asv_watch.records.asv_files import (
+    SUITE_LIST,
     DamagedError,
     environment_of,
     facts_of,
     is_finite_number,
     is_missing,
+    read_benchmarks,
     read_results,
     runs_of,
 )
-from asv_watch.records.explanations import StoredExplanation
 from asv_watch.records.history import History, RunColumns, Series
-from asv_watch.records.json_lines import read_stored
 from asv_watch.records.labels import UNDECLARED, Layout
 from asv_watch.records.notes import read_notes
 from asv_watch.records.records import (
@@ -60,10 +59,16 @@ from asv_watch.records.records import (
     code_version,
     recipe_of,
 )
-from asv_watch.records.store import RunKey, newest_of_runs, read_record, run_of
-from asv_watch.records.suite_lists import read_benchmarks
-from asv_watch.versions.commits import Commit
-from asv_watch.versions.releases import Release
+from asv_watch.records.store import (
+    EXPLANATIONS,
+    RunKey,
+    StoredExplanation,
+    newest_of_runs,
+    read_record,
+    read_stored,
+    run_of,
+)
+from asv_watch.versions.version import Commit, Release
 
 T = TypeVar("T")
 
@@ -285,7 +290,7 @@ class _Loader:
         except OSError as error:
             self._problem(folder, f"it cannot be read: {error.strerror}")
             return
-        others = {"machine.json", suite_lists.FILE_NAME}
+        others = {"machine.json", SUITE_LIST}
         result_files = [f for f in files if f.suffix == ".json" and f.name not in others]
         machine_file = folder / "machine.json"
         if result_files or machine_file.exists():
@@ -295,7 +300,7 @@ class _Loader:
         else:
             return
         self._machines[machine.name] = machine
-        path = folder / explanations.FILE_NAME
+        path = folder / EXPLANATIONS
         self._explanations[machine.name], damage = read_stored(
             path, StoredExplanation, "explanation"
         )

@@ -36,7 +36,7 @@ import msgspec
 from asv_watch.errors import WatchError
 from asv_watch.files import read_regular
 from asv_watch.records.records import Problem
-from asv_watch.versions.commits import Commit
+from asv_watch.versions.version import Commit
 
 FILE_NAME = "notes.toml"
 _DAMAGED = (msgspec.MsgspecError, ValueError, RecursionError)

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from asv_watch.comparison import Outcome
-from asv_watch.versions.releases import Release, main_release
+from asv_watch.versions.version import Release, main_release
 
 PROCESSES = "processes"
 """The fact of the environment that says how the cases of a run were started."""

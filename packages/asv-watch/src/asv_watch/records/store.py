@@ -1,4 +1,4 @@
-"""The record: what the engine measured, one file a machine and month.
+"""The record: what the engine measured, one file a machine and month; and explanations of it.
 
 ``results/<machine>/<year>-<month>.jsonl`` holds sittings one after the other. A sitting begins
 with a line ``{"sitting": …}`` (`asv_watch.comparison.Sitting`). Each further line is a
@@ -14,6 +14,9 @@ of the newer commit. Numbers are stored here once. asv's files are exports of th
 
 git merges two branches of a file by keeping the lines of both (``.gitattributes``). The name does
 not end in ``.json``, because asv takes such files for results.
+
+``explanations.jsonl`` beside it says, a line each, why one case takes longer, or less, with one
+version than with another, operator by operator (``asv-watch explain``).
 """
 
 import contextlib
@@ -22,17 +25,66 @@ import glob
 import hashlib
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 import msgspec
 
-from asv_watch.comparison import UNSTORED, Comparison, Sitting
+from asv_watch.comparison import UNSTORED, Comparison, Sitting, Time
 from asv_watch.errors import WatchError
 from asv_watch.files import append_durably
-from asv_watch.records.json_lines import lines_of
+from asv_watch.records.asv_files import read_benchmarks
 from asv_watch.records.records import Benchmark, Problem, benchmark_of
-from asv_watch.records.suite_lists import read_benchmarks
 from asv_watch.text.quantities import more_is_better
+from asv_watch.versions.version import Version
+
+T = TypeVar("T")
+
+
+def read_stored(path: Path, kind: type[T], name: str) -> tuple[tuple[T, ...], tuple[Problem, ...]]:
+    """Read a file whose lines are all of one kind, oldest first; a missing file has none.
+
+    Args:
+        path: The file.
+        kind: A type that msgspec decodes.
+        name: What a line should be, for people: ``explanation``.
+
+    Returns:
+        The records, and a problem for a file that cannot be read and for each damaged line.
+    """
+    if not path.exists():
+        return (), ()
+    decoder = msgspec.json.Decoder(kind)
+    records: list[T] = []
+    problems: list[Problem] = []
+    for number, line in lines_of(path, problems):
+        try:
+            records.append(decoder.decode(line))
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            message = f"line {number} is not a valid {name}; it was left out"
+            problems.append(Problem(str(path), message))
+    return tuple(records), tuple(problems)
+
+
+def lines_of(path: Path, problems: list[Problem]) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines that are not empty, with their numbers; add a problem if there are none."""
+    if not path.is_file():  # reading a fifo would never end
+        problems.append(Problem(str(path), "it is not a regular file; it was left out"))
+        return
+    try:
+        with path.open("rb") as stream:
+            yield from ((n, line) for n, line in enumerate(stream, start=1) if line.strip())
+    except OSError as error:
+        problems.append(Problem(str(path), f"it cannot be read: {error.strerror}"))
+
+
+def append_lines(path: Path, entries: Iterable[Any]) -> None:
+    """Add a line for each entry (a msgspec struct or plain data), and wait until they are stored.
+
+    Raises:
+        OSError: The disk is full, or the file cannot be written.
+    """
+    append_durably(path, msgspec.json.Encoder().encode_lines(list(entries)))
+
 
 K = TypeVar("K", bound=Hashable)
 Benchmarks = Mapping[str, Benchmark]
@@ -228,3 +280,65 @@ def with_direction(comparison: Comparison, benchmarks: Benchmarks) -> Comparison
     if better == comparison.higher_is_better:
         return comparison
     return msgspec.structs.replace(comparison, higher_is_better=better)
+
+
+EXPLANATIONS = "explanations.jsonl"
+
+Seconds = Annotated[float, msgspec.Meta(ge=0)]
+Count = Annotated[float, msgspec.Meta(ge=0)]
+
+
+class OperatorDifference(msgspec.Struct, frozen=True):
+    """One operator with one set of input shapes, before and after, in one call of the case."""
+
+    name: str
+    """Name, such as ``aten::convolution``."""
+    shapes: str
+    """Shapes of its inputs, such as ``[[8, 3, 32, 32], [6, 3, 5, 5]]``."""
+    calls: tuple[Count, Count]
+    seconds: tuple[Seconds, Seconds]
+    """Smallest self time, which excludes the operators that it calls."""
+    clear: bool
+    """Whether all times of one side are above all times of the other."""
+
+    @property
+    def difference(self) -> float:
+        """Seconds after minus seconds before."""
+        return self.seconds[1] - self.seconds[0]
+
+
+class KernelChange(msgspec.Struct, frozen=True):
+    """A problem for which a library, such as oneDNN, chose different kernels."""
+
+    primitive: str
+    """Name, such as ``convolution``."""
+    problem: str
+    """Its sizes, as the library writes them."""
+    before: tuple[str, ...]
+    """Implementations, such as ``ref:any``; empty if the problem did not occur."""
+    after: tuple[str, ...]
+
+
+class Explanation(msgspec.Struct, frozen=True, kw_only=True):
+    """What differs between two versions in one call of a case."""
+
+    seconds: tuple[Seconds, Seconds]
+    """Sum of all operators' self times, before and after."""
+    operators: tuple[OperatorDifference, ...]
+    """Operators, those that differ clearly first, the largest difference first."""
+    kernels: tuple[KernelChange, ...] = ()
+    counts: dict[str, tuple[Count, Count]] = {}
+    """What the profiler counted, before and after, such as ``allocations``."""
+
+
+class StoredExplanation(msgspec.Struct, frozen=True, kw_only=True):
+    """An explanation with its case and versions."""
+
+    case: str
+    """asv's name of the case: ``suite.Class.time_x('darnn', 'cpu')``."""
+    at: Time
+    """When it was made, seconds since the epoch."""
+    before: Version
+    after: Version
+    explanation: Explanation
+    format: Literal[2] = 2

@@ -23,7 +23,7 @@ from asv_watch.options import Cases, Machine
 from asv_watch.records.store import read_record
 from asv_watch.releases.measure import ReleasePair, measure_releases, release_pairs
 from asv_watch.text import quantities
-from asv_watch.text.markdown import table
+from asv_watch.text.terminal import table
 
 _ACTIONS = ("list", "measure", "findings")
 

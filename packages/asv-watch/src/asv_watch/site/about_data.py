@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from urllib.parse import urlencode
 
 from asv_watch.comparison import Outcome
-from asv_watch.judge.graph import MachineGraphs
-from asv_watch.judge.precision import newest_repeats, noise_in_words, ratios_to_first
+from asv_watch.judge.graph import MachineGraphs, newest_repeats, noise_in_words, ratios_to_first
 from asv_watch.records.records import LeftOut
 from asv_watch.site import names
 from asv_watch.site.contents import Contents, Setup, setup_key

@@ -18,7 +18,7 @@ from asv_watch.site import names
 from asv_watch.site.layout import parameter_values, with_columns
 from asv_watch.site.stretches import Stretch, stretches_of
 from asv_watch.versions.git import Ancestry, read_ancestry
-from asv_watch.versions.releases import release_order
+from asv_watch.versions.version import release_order
 
 _LEAST_SHARE = 0.1
 """A machine is shown first only if it has this share of the series of the largest machine."""

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from math import log
 
 from asv_watch.judge.causes import in_words
-from asv_watch.records.explanations import OperatorDifference, StoredExplanation
 from asv_watch.records.labels import Layout
+from asv_watch.records.store import OperatorDifference, StoredExplanation
 from asv_watch.site import names
 from asv_watch.site.contents import Contents
 from asv_watch.site.scripts import Json

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 import msgspec
 
 from asv_watch.comparison import Ratio
-from asv_watch.judge.measured_pairs import MOST_COMMITS
+from asv_watch.judge.changes import MOST_COMMITS
 from asv_watch.judge.release_history import ReleaseHistory
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.change_data import recent_changes
@@ -31,7 +31,7 @@ from asv_watch.site.speeds import speed_table
 from asv_watch.statistics.rule import TOO_NOISY, Verdict
 from asv_watch.text import quantities
 from asv_watch.text.quantities import counted
-from asv_watch.versions.releases import release_order
+from asv_watch.versions.version import release_order
 
 _MOST_STEPS = 3
 """Most versions that a sentence names."""

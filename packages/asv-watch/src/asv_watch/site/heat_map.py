@@ -17,7 +17,7 @@ from asv_watch.site.operators import ReleaseCauses
 from asv_watch.site.scripts import Json
 from asv_watch.text import quantities
 from asv_watch.text.quantities import counted
-from asv_watch.versions.releases import release_order
+from asv_watch.versions.version import release_order
 
 _MOST_COLUMNS = 14
 """Most commits of a heat map."""

@@ -9,10 +9,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from asv_watch.judge.segments import Event
 from asv_watch.records.records import Environment
-from asv_watch.runs.events import Event
-from asv_watch.versions.releases import distribution
-from asv_watch.versions.version import Version
+from asv_watch.versions.version import Version, distribution
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 _LONGEST_SLUG = 100  # characters; with folder and suffix well below what file systems allow

@@ -13,7 +13,7 @@ from asv_watch.site.case_table import CaseTable
 from asv_watch.site.contents import Contents, SeriesSummary
 from asv_watch.site.scripts import Json, shortened
 from asv_watch.statistics.rule import Verdict
-from asv_watch.versions.releases import Release
+from asv_watch.versions.version import Release
 
 _SIGNS = {Verdict.BETTER: -1, Verdict.SAME: 0, Verdict.WORSE: 1}
 

@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence, Set
 from statistics import geometric_mean
 
 from asv_watch.comparison import Metric, Outcome, Ratio, import_case, metric_of
-from asv_watch.judge.graph import MachineGraphs
-from asv_watch.judge.precision import noise_in_words
+from asv_watch.judge.graph import MachineGraphs, noise_in_words
 from asv_watch.judge.release_history import (
     ReleaseHistory,
     ReleaseStep,

@@ -11,8 +11,8 @@ from asv_watch.site.change_data import cause, commits_between, commits_of, size
 from asv_watch.site.contents import Contents
 from asv_watch.statistics.ratio import CONFIDENCE
 from asv_watch.text import quantities
-from asv_watch.text.markdown import code
-from asv_watch.versions.releases import Release
+from asv_watch.text.terminal import code
+from asv_watch.versions.version import Release
 
 Markup = Literal["markdown", "text"]
 

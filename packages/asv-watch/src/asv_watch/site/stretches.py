@@ -11,8 +11,8 @@ import msgspec
 import numpy as np
 
 from asv_watch.judge.changes import Change
+from asv_watch.judge.segments import Segment
 from asv_watch.records.history import Floats, Indices
-from asv_watch.runs.segments import Segment
 from asv_watch.site.scripts import shortened
 
 

@@ -15,7 +15,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from asv_watch.errors import WatchError
-from asv_watch.versions.commits import Commit, is_full_hash
+from asv_watch.versions.version import Commit, is_full_hash
 
 # A hook or a wrapper may have pointed these at another repository.
 _REDIRECTIONS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY")

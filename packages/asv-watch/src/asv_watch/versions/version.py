@@ -1,10 +1,93 @@
-"""A version: a commit with the requirements and the Python of its environment."""
+"""What is measured: a commit, a release of a requirement, and a version of both."""
 
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Annotated, NamedTuple
 
 import msgspec
+import packaging.version
 
-from asv_watch.versions.releases import Release, main_release
+_FULL_HASH = r"[0-9a-f]{40}([0-9a-f]{24})?"
+"""Hexadecimal hash of a commit: SHA-1, or SHA-256 in newer repositories."""
+
+
+def is_full_hash(text: str) -> bool:
+    """Tell whether a text is a whole hash of a commit."""
+    return re.fullmatch(_FULL_HASH, text) is not None
+
+
+class Commit(msgspec.Struct, frozen=True):
+    """A commit of the tracked branch, or a tagged one."""
+
+    hash: str
+    """Full hexadecimal hash."""
+    date: int
+    """Committer date, seconds since the epoch."""
+    subject: str
+    """First line of the message: hostile input, to be escaped where shown."""
+    tags: tuple[str, ...] = ()
+    position: int = -1
+    """Number of commits before it along the branch, measured or not; -1 if unknown."""
+
+
+_VERSION = re.compile(r"v?\d+(\.\d+)+\w*")
+
+
+def versions_of(commits: Iterable[Commit]) -> dict[str, str]:
+    """Map a commit hash to the version of the package that a tag of the commit names."""
+    return {
+        commit.hash: tag for commit in commits for tag in commit.tags if _VERSION.fullmatch(tag)
+    }
+
+
+class Release(NamedTuple):
+    """A release of a requirement; as text ``numpy 2.4.0``. `NO_RELEASE` is false and empty."""
+
+    name: str
+    """The requirement, such as ``numpy``."""
+    version: str
+    """Such as ``2.4.0``."""
+
+    def __bool__(self) -> bool:
+        return bool(self.name)
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.version}" if self else ""
+
+
+NO_RELEASE = Release("", "")
+"""The main release where no requirement is pinned."""
+
+
+def main_release(requirements: Mapping[str, str]) -> Release:
+    """Return the first requirement that is pinned, or `NO_RELEASE`.
+
+    Args:
+        requirements: Maps names, as asv writes them, to versions; an empty one is not pinned.
+    """
+    pinned = (
+        Release(distribution(name), version) for name, version in requirements.items() if version
+    )
+    return next(pinned, NO_RELEASE)
+
+
+def distribution(requirement: str) -> str:
+    """Return the package that a requirement of asv names: ``torch`` for ``pip+torch``."""
+    return requirement.removeprefix("pip+")
+
+
+@cache
+def release_order(version: str) -> packaging.version.Version:
+    """Return the sort key of a release, by which 2.9 comes before 2.10.
+
+    Local parts such as ``+cpu`` do not count. Text that is not a version comes first.
+    """
+    try:
+        return packaging.version.Version(version.partition("+")[0])
+    except packaging.version.InvalidVersion:
+        return packaging.version.Version("0")
+
 
 Hash = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{8,64}$")]
 

@@ -1,1 +1,0 @@
-"""Histories of separate runs: segments, noise, events and suspicions."""
