@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from asv_watch.asv.settings import load_settings
+from asv_watch.asv.conf import load_settings
 from tests.conftest import run
 
 TRAINING_ROOM = "src/torchspeed/training/*.py"

@@ -4,6 +4,7 @@ Entry points print them to standard error and exit with status 1, without a trac
 A function that *refuses* something raises one of them.
 """
 
+import errno
 from enum import IntEnum
 
 
@@ -34,3 +35,32 @@ class ExitStatus(IntEnum):
     """The gate is undecided: too little was measured."""
     INTERRUPTED = 130
     """Ctrl-C ended it; after SIGTERM the status is 143, after SIGHUP 129."""
+
+
+OF_MACHINE = {
+    errno.ENOSPC: "make room on the disk",
+    errno.EDQUOT: "make room in your quota",
+    errno.EROFS: "work in a copy on a disk that can be written",
+    errno.EMFILE: "raise the limit of open files (`ulimit -n`)",
+    errno.ENFILE: "end other programs, too many files are open",
+    errno.ENOMEM: "end other programs, or add memory",
+}
+"""Errors of the operating system for which no case is to blame, with the remedies.
+
+A `MemoryError` is none of them: the case wanted more than there is, and smaller ones go on.
+"""
+REMEDIES = {
+    **OF_MACHINE,
+    errno.EFBIG: "raise the limit of file sizes (`ulimit -f unlimited`)",
+    errno.EACCES: "let this user read and write it",
+    errno.EPERM: "let this user read and write it",
+    errno.ENAMETOOLONG: "choose a shorter name",
+    errno.ENOTDIR: "a folder is needed there: move the file away",
+    errno.EEXIST: "a folder is needed there: move the file away",
+    errno.EISDIR: "a file is needed there: move the folder away",
+    errno.EINVAL: "a regular file is needed there: move away what is there",
+    errno.ELOOP: "a link there leads to itself: remove it",
+    errno.EIO: "its disk fails, see the messages of the kernel",
+    errno.ESTALE: "its network file system was unmounted or changed, mount it again",
+}
+"""Remedies of all errors of the operating system that a command explains."""

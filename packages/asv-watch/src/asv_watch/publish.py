@@ -9,8 +9,9 @@ from typing import Annotated, Literal
 import typer
 
 from asv_watch.answers import Answer, Difference, JsonFile, word_of, write_answer
+from asv_watch.asv.conf import load_settings
 from asv_watch.asv.publish_hook import read_request
-from asv_watch.asv.settings import load_settings, read_configuration
+from asv_watch.asv.settings import read_configuration
 from asv_watch.asv.steps import kept_levels
 from asv_watch.engine.workplace import check_checkout
 from asv_watch.errors import ExitStatus, WatchError

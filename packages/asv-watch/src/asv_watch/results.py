@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from asv_watch.asv.settings import load_settings
+from asv_watch.asv.conf import load_settings
 from asv_watch.comparison import Comparison
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.records.asv_files import SUITE_LIST, DamagedError, read_benchmarks, read_results

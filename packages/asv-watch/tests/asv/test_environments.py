@@ -9,13 +9,13 @@ from typing import Any
 import asv.environment
 import pytest
 
-from asv_watch.asv import environments, packages
-from asv_watch.asv.commands import find_cause, run_command
-from asv_watch.asv.environments import create, pinned_asv_runner
-from asv_watch.asv.packages import make_environment
-from asv_watch.asv.settings import EnvironmentSpec, load_settings
+from asv_watch.asv import environments
+from asv_watch.asv.conf import load_settings
+from asv_watch.asv.environments import create, make_environment
+from asv_watch.asv.settings import EnvironmentSpec, pinned_asv_runner
 from asv_watch.errors import ExitStatus, MachineError, WatchError
-from asv_watch.machine.memory import MEMORY_LIMIT
+from asv_watch.machine.children import MEMORY_LIMIT
+from asv_watch.machine.commands import find_cause, run_command
 from tests import torchless
 from tests.interruptible import run_driver
 
@@ -72,9 +72,8 @@ def test_a_release_that_was_made_with_another_asv_runner_is_made_anew(
         pinned.mkdir(parents=True, exist_ok=True)
         installed.append(" ".join(command).rpartition("--quiet ")[2])
 
-    monkeypatch.setattr(packages, "run_command", install)
-    for module in (environments, packages):
-        monkeypatch.setattr(module, "is_working", lambda folder: True)
+    monkeypatch.setattr(environments, "run_command", install)
+    monkeypatch.setattr(environments, "is_working", lambda folder: True)
     wanted = f"numpy===2.4.0 asv_runner=={pinned_asv_runner()}"
     for _ in range(2):
         make_environment(tmp_path, tmp_path, spec)

@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asv_watch.asv.declared import Declared
-from asv_watch.asv.patterns import case_pattern, pattern_of
 from asv_watch.asv.selection import (
     EVERYTHING,
     SHORT,
     Selection,
+    case_pattern,
     cases_of,
-    cases_of_releases,
     in_short_set,
+    pattern_of,
 )
 from asv_watch.engine.cases import choose_cases
 from asv_watch.errors import WatchError
@@ -80,7 +80,7 @@ def test_the_short_set_is_what_suites_declare() -> None:
 
 def test_releases_are_compared_with_part_of_the_short_set_and_with_the_cases_of_nights() -> None:
     declared = Declared(release_cases=r"^(a|c)\.", night_cases="track.*darnn")
-    selection = cases_of_releases(declared)
+    selection = declared.cases_of_releases
     assert _selected(selection) == {
         *(case for case in _selected(SHORT) if not case.startswith("b.")),
         "b.B.track_time_y('darnn', 5)",

@@ -9,13 +9,9 @@ from typing import Any
 
 import pytest
 
+from asv_watch.asv.conf import load_settings
 from asv_watch.asv.declared import Declared, SuiteEntry
-from asv_watch.asv.settings import (
-    Configuration,
-    load_settings,
-    read_configuration,
-    select_environments,
-)
+from asv_watch.asv.settings import Configuration, read_configuration, select_environments
 from asv_watch.errors import WatchError
 from tests.conftest import git
 

@@ -103,7 +103,7 @@ def wait(*_):
     print("begun", flush=True)
     time.sleep(60)
 
-with patch("asv_watch.asv.settings.load_settings", wait):
+with patch("asv_watch.asv.conf.load_settings", wait):
     sys.exit(main.main(sys.argv[1:]))
 """
 

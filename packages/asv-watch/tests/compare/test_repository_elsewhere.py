@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from asv_watch.asv.packages import build_package
-from asv_watch.asv.settings import available_type, read_configuration
+from asv_watch.asv.conf import available_type
+from asv_watch.asv.environments import build_package
+from asv_watch.asv.settings import read_configuration
 from asv_watch.engine.workplace import open_workplace
 from asv_watch.errors import WatchError
 from tests.clockwork import SUITE, package

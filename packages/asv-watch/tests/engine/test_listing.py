@@ -13,7 +13,7 @@ from asv_watch.engine import cases
 from asv_watch.engine.cases import list_benchmarks
 from asv_watch.engine.sides import Side
 from asv_watch.errors import WatchError
-from asv_watch.machine.memory import MEMORY_LIMIT
+from asv_watch.machine.children import MEMORY_LIMIT
 
 TIMED = """
 import os

@@ -6,8 +6,7 @@ import sys
 import time
 
 from asv_watch.engine.processes import Connection, Parent
-from asv_watch.machine.children import Child, Lines
-from asv_watch.machine.memory import GIB
+from asv_watch.machine.children import GIB, Child, Lines
 from tests.leftovers import DETACHES, runs
 
 

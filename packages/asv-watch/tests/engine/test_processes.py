@@ -42,7 +42,7 @@ from asv_watch.engine.rounds import Sampling, measure_cases
 from asv_watch.engine.sides import Side
 from asv_watch.errors import MachineError
 from asv_watch.machine.budget import Budget, BudgetSpentError
-from asv_watch.machine.memory import MEMORY_LIMIT
+from asv_watch.machine.children import MEMORY_LIMIT
 from asv_watch.probes.measure import _waits_are_counted
 from tests.engine.simulate_busy import BusyProcess, Clock
 from tests.leftovers import measured_processes, wait_until_none_is_left

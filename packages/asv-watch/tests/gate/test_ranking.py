@@ -13,7 +13,7 @@ from asv_watch.gate import choice
 from asv_watch.gate.changes import Changed, read_changes
 from asv_watch.gate.choice import Choice, Profiler, rank
 from asv_watch.machine.budget import Budget
-from asv_watch.machine.memory import GIB, MEMORY_LIMIT, limit_in_words
+from asv_watch.machine.children import GIB, MEMORY_LIMIT, limit_in_words
 from tests.conftest import commit
 
 PACKAGE = """

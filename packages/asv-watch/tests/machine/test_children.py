@@ -9,8 +9,14 @@ import psutil
 import pytest
 
 from asv_watch.errors import WatchError
-from asv_watch.machine.children import Child, Lines
-from asv_watch.machine.memory import GIB, MEMORY_LIMIT, available_memory, memory_limit
+from asv_watch.machine.children import (
+    GIB,
+    MEMORY_LIMIT,
+    Child,
+    Lines,
+    available_memory,
+    memory_limit,
+)
 from tests.leftovers import runs, wait_until
 
 SLEEP = "import time; time.sleep(60)"

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asv_watch.asv.commands import find_cause
 from asv_watch.errors import ExitStatus, MachineError
-from asv_watch.machine.faults import check_machine
+from asv_watch.machine.commands import check_machine, find_cause
 from asv_watch.night.state import NIGHTS, Attempts
 from tests.conftest import commit
 from tests.night.test_nights import PACKAGE, Nights, nights

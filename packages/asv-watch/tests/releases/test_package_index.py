@@ -6,8 +6,8 @@ from http.server import BaseHTTPRequestHandler
 
 import pytest
 
-from asv_watch.asv.commands import run_command
 from asv_watch.errors import MachineError
+from asv_watch.machine.commands import run_command
 from tests.servers import Quiet, served
 
 INSTALL = [sys.executable, "-m", "pip", "install", "--dry-run", "--ignore-installed"]

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import asv.config
 import msgspec
 
-from asv_watch.asv.patterns import case_pattern
+from asv_watch.asv.selection import Selection, case_pattern
 from asv_watch.comparison import Clock
 from asv_watch.errors import WatchError
 from asv_watch.records.labels import UNDECLARED, Layout
@@ -104,6 +104,11 @@ class Declared(msgspec.Struct, frozen=True):
                 yield f"The gate ignores {name}: {suite.ignore}."
             if suite.threshold:
                 yield f"The gate fails if a case of {name} is slower by {suite.threshold} or more."
+
+    @property
+    def cases_of_releases(self) -> Selection:
+        """The cases that releases are compared with unless others are asked for."""
+        return Selection(self.release_cases, short=True, also=self.night_cases)
 
     def uses_gpu(self, case: str) -> bool:
         """Tell whether a case uses a GPU."""

@@ -1,4 +1,4 @@
-"""What this package adds to the environments that asv makes.
+"""Makes environments as asv does, and builds the package of a commit for them.
 
 **asv_runner.** It decides how samples are taken, and asv installs its newest release into every
 new environment. Here asv installs the release that this package requires, also into an
@@ -6,84 +6,36 @@ environment that holds another one.
 
 **Building.** `BUILD` builds a project without a ``build_command``, and `INSTALL` installs one
 without an ``install_command``. For the project's own commands, the environment gets the build
-requirements of each commit, even if other commits have others.
+requirements of each commit, even if other commits have others. The package is put into a folder of
+its own, so that two commits can be imported in one environment at the same time.
 """
 
 import contextlib
-import json
+import os
 import re
 import shutil
+import sys
 import tomllib
-from collections.abc import Collection
-from importlib import metadata
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import asv.environment
+import asv.repo
 from packaging.requirements import Requirement
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion
 
-from asv_watch import probes
-from asv_watch.asv.commands import run_command
+from asv_watch.asv.conf import BUILD, load_settings
+from asv_watch.asv.settings import ASKING_TIMEOUT_S, EnvironmentSpec, pinned_asv_runner
 from asv_watch.errors import MachineError, WatchError
+from asv_watch.machine.commands import find_cause, run_command
+from asv_watch.versions.git import ask_git, top_of
 from asv_watch.versions.version import distribution
 
-BUILD = ["python -m pip wheel --no-deps -w {build_cache_dir} {build_dir}"]
-"""asv 0.6.6's own command makes wheels of the dependencies too, and then asv cannot choose one."""
-INSTALL = [
-    "in-dir={env_dir} python -m pip install {wheel_file}",
-    "in-dir={env_dir} python -m pip install --no-deps --force-reinstall {wheel_file}",
-]
-"""asv 0.6.6's own command installs all dependencies again with each commit, which takes minutes if
-torch is one of them. The second line is for a commit of the same version as the one before."""
 INFORMATION = "asv-env-info.json"
 """File that asv writes into an environment when it has been made."""
-_ASKING_TIMEOUT = 120.0  # s: an import from a cold disk may take most of a minute
-
-
-def pinned_asv_runner() -> str:
-    """Return the release of asv_runner that measures: the only one that this package accepts."""
-    return metadata.version("asv_runner")
-
-
-def describe_interpreter(python: Path, names: Collection[str]) -> tuple[str, dict[str, str]]:
-    """Ask an interpreter that somebody else made which releases it has of some requirements.
-
-    Args:
-        python: its path.
-        names: the requirements, as asv.conf.json names them.
-
-    Returns:
-        Its release of Python, such as ``3.12``, and by name those of what is installed.
-
-    Raises:
-        WatchError: there is none, or it lacks the asv_runner that measures.
-    """
-    wanted = pinned_asv_runner()
-    try:
-        command = [str(python), "-P", str(probes.ENVIRONMENT), *map(distribution, names)]
-        answer = json.loads(run_command(command, _ASKING_TIMEOUT))
-    except (OSError, ValueError, WatchError) as error:
-        raise WatchError(
-            f"{python} is no Python that runs here ({error}); give the path of an interpreter"
-        ) from error
-    installed = answer["details"]["asv_runner"]
-    if installed != wanted:
-        raise WatchError(
-            f"{python} needs asv_runner {wanted} to be measured, and has {installed}; run "
-            f"`{python} -m pip install asv_runner=={wanted}`"
-        )
-    facts: dict[str, str] = answer["facts"]
-    release = re.search(r"\d+\.\d+", facts["interpreter"])
-    known = {name: facts.get(f"package {distribution(name)}", "") for name in names}
-    return release[0] if release else "", {name: text for name, text in known.items() if text}
-
-
-def build_without_dependencies(conf: Any) -> None:
-    """Let asv's settings build and install the project alone, unless they say how it is done."""
-    if conf.build_command is None:
-        conf.build_command = BUILD
-    if conf.install_command is None and conf.build_command:
-        conf.install_command = INSTALL
 
 
 def is_complete(folder: Path) -> bool:
@@ -96,7 +48,7 @@ def is_working(folder: Path) -> bool:
     """Tell whether an environment's interpreter runs, and pip and asv_runner can be imported."""
     try:
         command = [str(folder / "bin" / "python"), "-I", "-c", "import pip, asv_runner"]
-        run_command(command, _ASKING_TIMEOUT)
+        run_command(command, ASKING_TIMEOUT_S)
     except (OSError, WatchError):
         return False
     return True
@@ -176,3 +128,145 @@ def install_build_requirements(environment: Any, pyproject: str) -> None:
         ]
     if missing:
         environment._run_pip(["install", *missing])
+
+
+_INSTALL_TIMEOUT = 3600.0  # s
+
+
+def make_environment(root: Path, repository: Path, spec: EnvironmentSpec) -> None:
+    """Make an environment of asv.conf.json, unless that is done already.
+
+    What a project requires is installed with its commits (`build_package`). A release to compare,
+    which asv does not know, gets its requirements alone.
+
+    Args:
+        root: the folder of asv.conf.json.
+        repository: where the commits are.
+        spec: the environment.
+
+    Raises:
+        MachineError: the machine is to blame, such as its network, or the package index takes too
+            long.
+        WatchError: it cannot be made.
+    """
+    if spec.interpreter is not None or (is_complete(spec.folder) and is_working(spec.folder)):
+        return
+    if not spec.name:
+        _install_release(spec)
+        return
+    print("  creating the environment (once)", flush=True)
+    _, environment = _environment_of(root, repository, spec)
+    with _one_line_error(f"the environment {spec.label} cannot be made"):
+        create(environment)
+
+
+def _install_release(spec: EnvironmentSpec) -> None:
+    """Install a release to compare; a half-made environment is made anew."""
+    folder = spec.folder
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    requirements = [
+        *(  # the published wheel, without local builds
+            f"{distribution(name)}==={release}" if release else distribution(name)
+            for name, release in spec.requirements.items()
+        ),
+        f"asv_runner=={pinned_asv_runner()}",
+    ]
+    virtualenv = [sys.executable, "-m", "virtualenv", "--quiet", "--python", spec.python]
+    pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet"]
+    variables = os.environ | dict(spec.variables)
+    try:
+        for command in ([*virtualenv, str(folder)], [*pip, *requirements]):
+            run_command(command, _INSTALL_TIMEOUT, installs=True, cwd=folder.parent, env=variables)
+    except WatchError as error:
+        raise WatchError(f"{spec.release}: {error}") from error
+    (folder / INFORMATION).touch()
+    check_environment(folder)
+
+
+_NEEDED_PYTHON = re.compile(r"""\b(?:requires-python|python_requires)\s*=\s*["']?([^"'\n]+)""")
+"""What pyproject.toml, setup.cfg or setup.py says of the Pythons that a project needs."""
+
+
+def _environment_of(
+    root: Path, repository: Path, spec: EnvironmentSpec, commit: str = "HEAD"
+) -> tuple[Any, Any]:
+    """Return asv's settings and its environment for a commit.
+
+    Raises:
+        WatchError: the commit needs another Python, as its metadata says.
+    """
+    conf = load_settings(root)
+    conf.repo = top_of(repository)
+    for name in ("pyproject.toml", "setup.cfg", "setup.py"):
+        path = Path(conf.repo_subdir, name).as_posix()
+        if needed := _NEEDED_PYTHON.search(ask_git(Path(conf.repo), "show", f"{commit}:{path}")):
+            with contextlib.suppress(InvalidSpecifier, InvalidVersion):
+                if SpecifierSet(needed[1].strip()).contains(spec.python):
+                    break
+                raise WatchError(
+                    f"{Path(conf.project).name} needs Python {needed[1].strip()} and this is "
+                    f'{spec.python}; choose another one with --python, or "pythons"'
+                )
+    [environment] = asv.environment.get_environments(conf, [spec.name], verbose=False)
+    return conf, environment
+
+
+@contextlib.contextmanager
+def _one_line_error(failure: str) -> Iterator[None]:
+    try:
+        yield
+    except (WatchError, MachineError):
+        raise
+    except Exception as error:  # py-rattler has errors of its own
+        output = getattr(error, "stderr", "") or getattr(error, "stdout", "") or str(error)
+        cause = find_cause(output)
+        if isinstance(cause, MachineError):
+            raise cause from error
+        raise WatchError(
+            f"{failure} ({cause}); choose another commit, or correct the Pythons, "
+            "requirements and build commands of asv.conf.json"
+        ) from error
+
+
+def build_package(
+    root: Path, repository: Path, spec: EnvironmentSpec, commit: str, folder: Path
+) -> None:
+    """Build a commit with the project's own commands, for imports from a folder.
+
+    asv builds and installs the commit into the environment, which keeps the wheel. From there, or
+    from the checked out commit of a project that builds none, pip installs it into the folder, so
+    that two commits can be imported in one environment at the same time.
+
+    Args:
+        root: the folder of asv.conf.json.
+        repository: where the commit is.
+        spec: its environment; made if it is missing.
+        commit: full hash.
+        folder: where to; it exists afterwards only if all went well.
+
+    Raises:
+        WatchError: the commit cannot be built.
+    """
+    conf, environment = _environment_of(root, repository, spec, commit)
+    make_environment(root, repository, spec)
+    aside = folder.with_name(f".{folder.name}.tmp")
+    shutil.rmtree(aside, ignore_errors=True)
+    pyproject = Path(conf.repo_subdir, "pyproject.toml").as_posix()
+    with _one_line_error(f"commit {commit[:8]} cannot be built and installed"):
+        text = ask_git(Path(conf.repo), "show", f"{commit}:{pyproject}")
+        try:
+            install_build_requirements(environment, text)
+            environment.install_project(conf, asv.repo.get_repo(conf), commit)
+        except Exception:
+            check_environment(spec.folder)  # the commit is not to blame for a damaged one
+            raise
+        wheels = sorted(Path(environment._cache.get_cache_dir(commit) or aside).glob("*.whl"))
+        built = wheels[0] if wheels else Path(environment._build_root, conf.repo_subdir)
+        target = ["--target", str(aside), str(built)]
+        environment.run_executable(
+            "python",
+            ["-m", "pip", "install", "--no-deps", *target],
+            env=os.environ | environment.build_env_vars,
+        )
+    aside.rename(folder)

@@ -1,29 +1,43 @@
 """The cases of a benchmark, and the selection of those that a run measures."""
 
+import functools
 import itertools
+import re
 from dataclasses import dataclass
 from typing import Any
 
-from asv_watch.asv.declared import Declared
-from asv_watch.asv.patterns import case_pattern
 from asv_watch.errors import WatchError
-from asv_watch.machine.facts import gpu_is_plainly_absent
 from asv_watch.records.records import case_name
+
+
+def pattern_of(case: str) -> str:
+    """Return a pattern for ``--cases``, with a dot for each special character."""
+    return re.sub(r"[^\w ,=-]", ".", case)
+
+
+@functools.lru_cache(maxsize=64)
+def case_pattern(text: str, origin: str = "cases") -> re.Pattern[str]:
+    """Compile an expression of the command line or of asv.conf.json.
+
+    Args:
+        text: the expression.
+        origin: what messages call it, such as ``--cases``.
+
+    Raises:
+        WatchError: it is not a regular expression, or is nested too deeply.
+    """
+    try:
+        return re.compile(text)
+    except (re.error, OverflowError, RecursionError, MemoryError) as error:
+        raise WatchError(
+            f"{origin} {text[:100]!r} is not a regular expression that can be used "
+            f"({error or 'it nests too much'}); try a part of a name"
+        ) from error
 
 
 def cases_of(benchmark: dict[str, Any]) -> list[tuple[str, ...]]:
     """Return the product of a benchmark's parameters, in asv's order."""
     return list(itertools.product(*benchmark["params"])) if benchmark["params"] else [()]
-
-
-def cannot_run(benchmark: dict[str, Any], params: tuple[str, ...], declared: Declared) -> str:
-    """Return why a case is skipped, as far as asv's list tells; empty if it runs."""
-    if declared.uses_gpu(case_name(benchmark["name"], params)) and gpu_is_plainly_absent():
-        return "no GPU on this machine"
-    # asv's list of cases names values by their repr, the decorator's holds the values.
-    if any(params == tuple(map(repr, values)) for values in benchmark.get("skip_params", [])):
-        return str(benchmark.get("skipped_because") or "skipped by its suite")
-    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +73,6 @@ class Selection:
 EVERYTHING = Selection()
 SHORT = Selection(short=True)
 """What ``make bench`` measures."""
-
-
-def cases_of_releases(declared: Declared) -> Selection:
-    """Return the cases that releases are compared with unless others are asked for."""
-    return Selection(declared.release_cases, short=True, also=declared.night_cases)
 
 
 def in_short_set(benchmark: dict[str, Any], params: tuple[str, ...]) -> bool:

@@ -1,15 +1,17 @@
-"""Reads the entries of asv.conf.json that are needed to run asv."""
+"""What asv.conf.json says of a project: its repository, environments and releases."""
 
 import functools
+import json
 import os
 import re
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from importlib import metadata
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import asv
 import asv.config
@@ -17,46 +19,27 @@ import asv.environment
 import asv.repo
 import asv.results
 import asv.util
-import msgspec
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import Version
 
-from asv_watch.asv.chosen import apply_choices, chosen_name, settings_file
-from asv_watch.asv.commands import run_command
-from asv_watch.asv.declared import Declared, read_declared
-from asv_watch.asv.environments import build_without_dependencies, describe_interpreter
-from asv_watch.asv.repository import find_repository, installs_project
+from asv_watch import probes
+from asv_watch.asv.conf import (
+    chosen_name,
+    load_settings,
+)
+from asv_watch.asv.declared import Declared
 from asv_watch.errors import WatchError
-from asv_watch.files import read_regular
+from asv_watch.machine.commands import run_command
+from asv_watch.versions.git import ask_git
 from asv_watch.versions.version import Release, distribution, main_release
 
-_UNUSABLE = re.compile("[\x00\ud800-\udfff]")
-"""Characters that neither the name of a file nor the argument of a command can have."""
 _NEWEST_TESTED = "0.6.6"
 """Newest release of asv with which the tests of this package ran."""
-_STARTING_TIMEOUT_S = 60.0
+ASKING_TIMEOUT_S = 120.0
+"""Seconds in which an interpreter has to answer: an import from a cold disk may take a minute."""
 _RELEASE = re.compile(r"[\w.+!-]+")
 NEWEST, ALL = "newest", "all"
 """Words that choose environments instead of a release."""
-
-
-class _Entries(msgspec.Struct):
-    """Types of asv's entries of asv.conf.json that are used here; asv itself checks none."""
-
-    repo: str
-    project: str
-    branches: Annotated[list[str | None], msgspec.Meta(min_length=1)]
-    pythons: Annotated[list[str], msgspec.Meta(min_length=1)]
-    matrix: dict[str, Any]
-    include: list[dict[str, Any]]
-    exclude: list[dict[str, Any]]
-    env_dir: str
-    benchmark_dir: str
-    results_dir: str
-    html_dir: str
-    environment_type: str | None
-    build_command: list[str] | str | None
-    install_command: list[str] | str | None
 
 
 @dataclass(frozen=True)
@@ -268,7 +251,7 @@ def _runs(python: str) -> bool:
     if not (command := shutil.which(f"python{python}")):
         return True  # it may be a path, or the Python of a conda environment
     try:
-        run_command([command, "-c", ""], _STARTING_TIMEOUT_S)
+        run_command([command, "-c", ""], ASKING_TIMEOUT_S)
     except (OSError, WatchError):
         return False
     return True
@@ -288,63 +271,6 @@ def _interpreter(environment: Any) -> Path | None:
     """Return the Python of an environment of type ``existing``; asv makes all others."""
     is_existing = environment.tool_name == "existing"
     return Path(environment._executable) if is_existing else None
-
-
-_REPLACED = ("conda", "mamba", "rattler", "uv")
-"""Types of environments that virtualenv replaces where their program is not installed."""
-
-
-@functools.cache
-def available_type(wanted: str) -> str:
-    """Return a type of environments that asv can make here: the wanted one, or virtualenv.
-
-    Raises:
-        WatchError: no asv makes environments of the wanted type.
-    """
-    known = {cls.tool_name for cls in asv.util.iter_subclasses(asv.environment.Environment)}
-    known = {name for name in known if name}
-    has_program = shutil.which(wanted) or (wanted == "conda" and os.environ.get("CONDA_EXE"))
-    if wanted in known and (has_program or wanted not in {"conda", "uv"}):
-        return wanted
-    if wanted not in _REPLACED:
-        raise WatchError(
-            f"asv {asv.__version__} makes no environments of type {wanted!r}; choose one of "
-            f'{", ".join(sorted(known))} with -E, or as "environment_type" in asv.conf.json'
-        )
-    print(f"{wanted} is not installed: virtualenv makes the environments instead", file=sys.stderr)
-    return "virtualenv"
-
-
-def load_settings(root: Path) -> Any:
-    """Read asv's settings from ``root/asv.conf.json``, with absolute paths of its folders.
-
-    Their attribute ``declared`` holds the settings of this package.
-
-    Raises:
-        WatchError: the file is missing or damaged.
-    """
-    path = settings_file(root)
-    try:
-        read_regular(path)  # asv would wait for ever at a fifo
-        conf = asv.config.Config.load(str(path))
-        msgspec.convert(vars(conf), _Entries)
-        for name, entry in vars(conf).items():
-            for text in entry if isinstance(entry, list) else [entry]:
-                if isinstance(text, str) and _UNUSABLE.search(text):
-                    raise ValueError(f"{name!r} holds a character that no name of a file can have")
-        for folder in ("env_dir", "html_dir", "results_dir"):
-            setattr(conf, folder, str(root / getattr(conf, folder)))
-        apply_choices(conf)
-        if conf.environment_type:  # asv chooses one where none is named
-            kind, _, python = conf.environment_type.partition(":")
-            conf.environment_type = ":".join([available_type(kind), *([python] if python else [])])
-        conf.declared = read_declared(conf, root)
-        build_without_dependencies(conf)
-        return conf
-    except (asv.util.UserError, ValueError, OSError, TypeError, RecursionError) as error:
-        raise WatchError(
-            f"{path.name} cannot be read ({error}); restore it with `git checkout {path.name}`"
-        ) from error
 
 
 def _releases(
@@ -414,3 +340,86 @@ def select_environments(
         )
         raise WatchError(f"asv.conf.json pins no release {wanted}; it pins {known}")
     return selected
+
+
+def pinned_asv_runner() -> str:
+    """Return the release of asv_runner that measures: the only one that this package accepts."""
+    return metadata.version("asv_runner")
+
+
+def describe_interpreter(python: Path, names: Collection[str]) -> tuple[str, dict[str, str]]:
+    """Ask an interpreter that somebody else made which releases it has of some requirements.
+
+    Args:
+        python: its path.
+        names: the requirements, as asv.conf.json names them.
+
+    Returns:
+        Its release of Python, such as ``3.12``, and by name those of what is installed.
+
+    Raises:
+        WatchError: there is none, or it lacks the asv_runner that measures.
+    """
+    wanted = pinned_asv_runner()
+    try:
+        command = [str(python), "-P", str(probes.ENVIRONMENT), *map(distribution, names)]
+        answer = json.loads(run_command(command, ASKING_TIMEOUT_S))
+    except (OSError, ValueError, WatchError) as error:
+        raise WatchError(
+            f"{python} is no Python that runs here ({error}); give the path of an interpreter"
+        ) from error
+    installed = answer["details"]["asv_runner"]
+    if installed != wanted:
+        raise WatchError(
+            f"{python} needs asv_runner {wanted} to be measured, and has {installed}; run "
+            f"`{python} -m pip install asv_runner=={wanted}`"
+        )
+    facts: dict[str, str] = answer["facts"]
+    release = re.search(r"\d+\.\d+", facts["interpreter"])
+    known = {name: facts.get(f"package {distribution(name)}", "") for name in names}
+    return release[0] if release else "", {name: text for name, text in known.items() if text}
+
+
+_INSTALLS = re.compile(r"\{build_dir\}|\{wheel_file\}|\b(install|develop)\b")
+"""A command that installs the project, whose checkout is its working folder."""
+
+
+def find_repository(root: Path, conf: Any, *, fetch: bool = False) -> tuple[Path, str]:
+    """Return the repository that is measured, and the branch that asv.conf.json tracks.
+
+    If the repository is given by address, asv clones it once, into a folder beside asv.conf.json;
+    ``fetch`` updates the clone.
+
+    Raises:
+        WatchError: it cannot be read or cloned.
+    """
+    top = ask_git(root, "rev-parse", "--show-toplevel")
+    conf.project = str(root / conf.project)
+    if os.path.isdir(root / conf.repo):
+        conf.repo = str(root / conf.repo)
+    try:
+        repository = asv.repo.get_repo(conf)
+    except (asv.util.UserError, asv.util.ProcessError, OSError) as error:
+        raise WatchError(
+            f'the repository {conf.repo!r} cannot be read ({error}); check "repo" of asv.conf.json'
+        ) from error
+    if fetch:
+        try:
+            repository.pull()
+        except asv.util.ProcessError:
+            print(f"{conf.repo} cannot be fetched now: its newest commits may be missing")
+    path = Path(repository._path)
+    own = bool(top) and path.resolve() == Path(top).resolve()
+    branch: str | None = conf.branches[0]
+    if branch:
+        return (root if own else path), branch
+    default: str = repository.get_branch_name()
+    branches = ask_git(path, "for-each-ref", "--format=%(refname:short)", "refs/heads").split()
+    head = ask_git(path, "symbolic-ref", "--short", "HEAD")
+    names = (default, "main", "master", head)
+    return (root if own else path), next((name for name in names if name in branches), default)
+
+
+def installs_project(conf: Any) -> bool:
+    """Tell whether asv's commands build the project, or install its checkout."""
+    return conf.build_command != [] or any(map(_INSTALLS.search, conf.install_command or ()))

@@ -19,9 +19,7 @@ from pydantic import ValidationError
 from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
-from asv_watch.errors import ExitStatus, MachineError, WatchError
-from asv_watch.machine.faults import REMEDIES
-from asv_watch.machine.signals import handling_the_end
+from asv_watch.errors import REMEDIES, ExitStatus, MachineError, WatchError
 from asv_watch.options import with_asv_options
 from asv_watch.text.terminal import printable, printable_output, with_json_alone
 
@@ -208,6 +206,7 @@ def main(arguments: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else arguments
     status: int
     received: list[int] = []  # typer does not pass on which signal came
+    handled: list[signal.Signals] = []
 
     def end(number: int, _: FrameType | None) -> None:
         received.append(number)
@@ -216,8 +215,11 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if sys.platform == "win32":  # which has no SIGHUP and no fcntl
             raise WatchError("Windows is not supported; install it in WSL 2, which is a Linux")
-        with handling_the_end(end):
-            return int(_run(arguments) or ExitStatus.DONE)
+        for ending in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(ending) == signal.SIG_DFL:
+                signal.signal(ending, end)
+                handled.append(ending)
+        return int(_run(arguments) or ExitStatus.DONE)
     except (KeyboardInterrupt, typer.Abort):
         number = received[0] if received else signal.SIGINT
         status, message = 128 + number, _explain_interrupt(arguments, number)
@@ -231,6 +233,9 @@ def main(arguments: list[str] | None = None) -> int:
     except MemoryError:
         status = ExitStatus.FAILED
         message = "the memory is full; end other programs, or add memory"
+    finally:
+        for ending in handled:
+            signal.signal(ending, signal.SIG_DFL)
     print(printable(f"asv-watch: {' '.join(message.split())}"), file=sys.stderr)
     return status
 

@@ -11,8 +11,7 @@ import typer
 
 from asv_watch.answers import Answer, Difference, JsonFile, write_answer
 from asv_watch.asv.declared import Declared
-from asv_watch.asv.patterns import case_pattern
-from asv_watch.asv.selection import SHORT, Selection, matching
+from asv_watch.asv.selection import SHORT, Selection, case_pattern, matching
 from asv_watch.compare.measure import Compared, measure
 from asv_watch.compare.report import differences_of, report
 from asv_watch.engine.cases import (

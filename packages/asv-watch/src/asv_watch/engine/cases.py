@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from asv_watch import probes
-from asv_watch.asv.commands import find_cause, run_command
 from asv_watch.asv.declared import Declared
-from asv_watch.asv.packages import make_environment
-from asv_watch.asv.selection import Selection, cannot_run, cases_of, in_short_set
+from asv_watch.asv.environments import make_environment
+from asv_watch.asv.selection import Selection, cases_of, in_short_set
 from asv_watch.engine.sides import Side
 from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import MachineError, WatchError
-from asv_watch.machine.children import MemoryWatch, exit_in_words
-from asv_watch.machine.memory import limit_in_words, memory_limit
+from asv_watch.machine.children import MemoryWatch, exit_in_words, limit_in_words, memory_limit
+from asv_watch.machine.commands import find_cause, run_command
+from asv_watch.machine.facts import gpu_is_plainly_absent
 from asv_watch.records.asv_files import is_higher_better
 from asv_watch.records.records import benchmark_of, case_name
 
@@ -334,9 +334,19 @@ def select_cases(
                     can_fork=not uses_gpu,
                     threshold=str(benchmark.get("threshold", "")),
                     ignored=str(benchmark.get("ignore", "")),
-                    cannot_run=cannot_run(benchmark, params, declared),
+                    cannot_run=_cannot_run(benchmark, params, declared),
                     process=_process(benchmark, identity, uses_gpu),
                 )
+
+
+def _cannot_run(benchmark: dict[str, Any], params: tuple[str, ...], declared: Declared) -> str:
+    """Return why a case is skipped, as far as asv's list tells; empty if it runs."""
+    if declared.uses_gpu(case_name(benchmark["name"], params)) and gpu_is_plainly_absent():
+        return "no GPU on this machine"
+    # asv's list of cases names values by their repr, the decorator's holds the values.
+    if any(params == tuple(map(repr, values)) for values in benchmark.get("skip_params", [])):
+        return str(benchmark.get("skipped_because") or "skipped by its suite")
+    return ""
 
 
 def _process(benchmark: dict[str, Any], identity: str, uses_gpu: bool) -> str:

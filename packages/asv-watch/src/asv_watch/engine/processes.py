@@ -43,10 +43,15 @@ from asv_watch.comparison import Clock, Finite
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.sides import Side
 from asv_watch.errors import MachineError
-from asv_watch.machine.children import Child, Lines, TooMuchMemoryError, exit_in_words
+from asv_watch.machine.children import (
+    Child,
+    Lines,
+    TooMuchMemoryError,
+    exit_in_words,
+    memory_limit,
+)
+from asv_watch.machine.commands import check_machine
 from asv_watch.machine.facts import usable_cores
-from asv_watch.machine.faults import check_machine
-from asv_watch.machine.memory import memory_limit
 from asv_watch.statistics.ratio import fastest
 
 MOST_SAMPLES = 8

@@ -16,11 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from asv_watch import probes
-from asv_watch.asv.commands import NoCaseError, run_command
+from asv_watch.asv.environments import make_environment
 from asv_watch.asv.export import export_run, result_file, store_machine
-from asv_watch.asv.packages import make_environment
 from asv_watch.asv.selection import Selection, cases_of
-from asv_watch.asv.settings import EnvironmentSpec
+from asv_watch.asv.settings import ASKING_TIMEOUT_S, EnvironmentSpec
 from asv_watch.comparison import Comparison, Conditions, Outcome, Sitting
 from asv_watch.engine.cases import Benchmarks, MeasurableCase, list_benchmarks, select_cases
 from asv_watch.engine.processes import recipe_of_samples
@@ -29,6 +28,7 @@ from asv_watch.engine.unfinished import find_unfinished
 from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.machine.budget import Budget, is_spent, run_within
+from asv_watch.machine.commands import run_command
 from asv_watch.machine.facts import machine_facts, machine_state
 from asv_watch.progress import human_time
 from asv_watch.records.asv_files import (
@@ -43,7 +43,11 @@ from asv_watch.records.store import RunKey, SittingWriter, newest_of_runs, read_
 from asv_watch.versions.git import ask_git
 from asv_watch.versions.version import Version, distribution
 
-_ASKING_TIMEOUT = 120.0  # s: an import from a cold disk may take most of a minute
+
+class NoCaseError(WatchError):
+    """No case matches the selection of a run."""
+
+
 Outcomes = dict[str, tuple[Outcome, str]]
 """Maps a case to its outcome and the reason."""
 
@@ -274,7 +278,7 @@ def conditions_of(workplace: Workplace, side: Side) -> Conditions:
     try:
         for command in commands:
             arguments = [str(side.python), "-P", *map(str, command)]
-            printed = run_command(arguments, _ASKING_TIMEOUT, env=dict(side.variables))
+            printed = run_command(arguments, ASKING_TIMEOUT_S, env=dict(side.variables))
             answer = json.loads(printed.splitlines()[-1])
             facts |= answer.get("facts", {})
             details |= answer.get("details", {})

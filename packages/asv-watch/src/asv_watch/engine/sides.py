@@ -8,12 +8,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from asv_watch import probes
-from asv_watch.asv.commands import run_command
-from asv_watch.asv.environments import describe_interpreter
-from asv_watch.asv.packages import build_package
-from asv_watch.asv.settings import NEWEST, EnvironmentSpec, select_environments
+from asv_watch.asv.environments import build_package
+from asv_watch.asv.settings import (
+    NEWEST,
+    EnvironmentSpec,
+    describe_interpreter,
+    select_environments,
+)
 from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import WatchError
+from asv_watch.machine.commands import run_command
 from asv_watch.records.notes import commit_of_version
 from asv_watch.versions.git import export_commit, find_commit, top_of, working_tree_commit
 from asv_watch.versions.version import Version, distribution

@@ -28,8 +28,13 @@ from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.sides import Side
 from asv_watch.gate.changes import Changed, words
 from asv_watch.machine.budget import Budget
-from asv_watch.machine.children import Child, Lines, TooMuchMemoryError, exit_in_words
-from asv_watch.machine.memory import memory_limit
+from asv_watch.machine.children import (
+    Child,
+    Lines,
+    TooMuchMemoryError,
+    exit_in_words,
+    memory_limit,
+)
 from asv_watch.progress import Display, human_time
 from asv_watch.text import quantities
 

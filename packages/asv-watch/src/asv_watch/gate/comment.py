@@ -8,7 +8,7 @@ the comment, `.github/workflows/gate-comment.yml`, refuses any other text.
 import re
 
 from asv_watch.answers import UNKNOWN, Difference
-from asv_watch.asv.patterns import pattern_of
+from asv_watch.asv.selection import pattern_of
 from asv_watch.gate.result import (
     BETTER,
     ERROR,

@@ -1,12 +1,13 @@
 """Time limits of measurements: ``--budget`` and ``--limit``."""
 
 import re
+import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 
 from asv_watch.errors import WatchError
-from asv_watch.machine.signals import raising_after
 
 _UNITS_S = {"h": 3600.0, "min": 60.0, "m": 60.0, "s": 1.0}
 _LONGEST_S = 366 * 24 * 3600.0
@@ -59,10 +60,24 @@ class Budget:
         Raises:
             BudgetSpentError: the time is over.
         """
-        if self.left_s <= 0:
+        left_s = self.left_s
+        if left_s <= 0:
             raise BudgetSpentError
-        with raising_after(self.left_s, BudgetSpentError):
+
+        def stop(_: int, frame: FrameType | None) -> None:
+            if frame is not None and frame.f_globals.get("__name__") == "logging":
+                # It may be a hook of `os.fork`, which ignores errors.
+                signal.setitimer(signal.ITIMER_REAL, 0.01)
+                return
+            raise BudgetSpentError
+
+        before = signal.signal(signal.SIGALRM, stop)
+        signal.setitimer(signal.ITIMER_REAL, left_s)
+        try:
             yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
 
 
 def start_budget(text: str) -> Budget | None:

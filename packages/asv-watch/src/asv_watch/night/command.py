@@ -10,11 +10,10 @@ from typing import Annotated
 
 import typer
 
-from asv_watch.asv.chosen import settings_file
-from asv_watch.asv.commands import NoCaseError
+from asv_watch.asv.conf import settings_file
 from asv_watch.asv.selection import SHORT, Selection, matching
 from asv_watch.asv.steps import Levels
-from asv_watch.engine.runs import Tally
+from asv_watch.engine.runs import NoCaseError, Tally
 from asv_watch.engine.sides import reference_side
 from asv_watch.engine.workplace import Workplace, check_room, open_workplace
 from asv_watch.errors import ExitStatus, MachineError, WatchError

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from asv_watch.asv.selection import EVERYTHING, Selection, cases_of_releases
+from asv_watch.asv.selection import EVERYTHING, Selection
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.bisect import candidates_between, describe_culprit, find_culprits
 from asv_watch.compare.measure import compare_missing, measure
@@ -198,8 +198,9 @@ def release_tasks(state: NightState, *, second_day: bool) -> list[Task]:
         second_day: compare them again in the cases whose difference one day alone shows; by
             default in those that they lack.
     """
-    workplace, declared = state.workplace, state.workplace.declared
-    selection = state.selection if state.selection.pattern else cases_of_releases(declared)
+    workplace = state.workplace
+    of_releases = workplace.declared.cases_of_releases
+    selection = state.selection if state.selection.pattern else of_releases
     tasks = []
     for requirement, pairs in state.release_pairs.items():
         compared = {case for pair in pairs for case in pair.stored.ratios}

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from asv_watch.answers import Answer, Difference, JsonFile, measured_difference, write_answer
-from asv_watch.asv.selection import cases_of_releases, matching
+from asv_watch.asv.selection import matching
 from asv_watch.asv.settings import NEWEST, Configuration, EnvironmentSpec, read_configuration
 from asv_watch.compare.report import differences_of, report
 from asv_watch.comparison import DAY, Outcome
@@ -203,7 +203,7 @@ def _measure(
     found: list[Difference] = []
     compared, status = 0, ExitStatus.DONE
     package, declared = side(workplace, "HEAD"), workplace.declared
-    selection = matching(cases, otherwise=cases_of_releases(declared))
+    selection = matching(cases, otherwise=declared.cases_of_releases)
     listed = _list_benchmarks(workplace, package, pairs[0].after)
     chosen = suites.choose_cases(listed, selection, declared, "time", "memory", "count")
     for pair, result in measure_releases(workplace, pairs, package, chosen, again=again):

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from asv_watch import probes
-from asv_watch.asv.commands import run_command
-from asv_watch.asv.packages import make_environment
+from asv_watch.asv.environments import make_environment
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.compare.measure import Compared, measure
 from asv_watch.comparison import Comparison, Ratio, import_case
@@ -25,6 +24,7 @@ from asv_watch.explain import explain_case
 from asv_watch.judge.causes import in_words
 from asv_watch.judge.graph import MachineGraphs
 from asv_watch.judge.release_history import ReleaseStep, release_steps
+from asv_watch.machine.commands import run_command
 from asv_watch.versions.version import Version
 
 _SCRIPT_TIMEOUT = 300  # s: a first import compiles the package's Python files

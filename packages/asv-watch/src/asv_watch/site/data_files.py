@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from asv_watch.asv.patterns import pattern_of
+from asv_watch.asv.selection import pattern_of
 from asv_watch.judge.changes import kind_of
 from asv_watch.records.records import Benchmark
 from asv_watch.site import names

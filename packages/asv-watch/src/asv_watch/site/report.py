@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from asv_watch.asv.patterns import pattern_of
+from asv_watch.asv.selection import pattern_of
 from asv_watch.judge.changes import Change
 from asv_watch.site import names
 from asv_watch.site.case_table import CaseTable, case_table

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from urllib.parse import urlencode
 
-from asv_watch.asv.patterns import case_pattern
+from asv_watch.asv.selection import case_pattern
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.contents import Contents, SeriesSummary, setup_key
 from asv_watch.site.scripts import Json

@@ -1,17 +1,56 @@
-"""Runs commands, and says in one line why one failed."""
+"""Runs commands, and says in one line why one failed, or a case: the machine may be to blame."""
 
 import contextlib
 import os
 import re
+import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from asv_watch.errors import MachineError, WatchError
-from asv_watch.machine.children import Child, MemoryWatch, TooMuchMemoryError, exit_in_words
-from asv_watch.machine.faults import OF_MACHINE
-from asv_watch.machine.memory import memory_limit
+from asv_watch.errors import OF_MACHINE, MachineError, WatchError
+from asv_watch.machine.children import (
+    Child,
+    MemoryWatch,
+    TooMuchMemoryError,
+    exit_in_words,
+    memory_limit,
+)
+
+_FEWEST_BYTES = 32 * 1024**2
+
+
+def check_machine(reason: str, folder: Path) -> None:
+    """Raise an error if the machine, and not the case, is at fault, as with a full disk.
+
+    Args:
+        reason: why the case failed: the last line of its error.
+        folder: where it writes.
+
+    Raises:
+        MachineError: it is at fault; the message has the remedy.
+    """
+    match = re.search(r"\[Errno (\d+)\]", reason)
+    if match and int(match[1]) in OF_MACHINE:
+        raise MachineError(f"{reason}; {OF_MACHINE[int(match[1])]}, and run the same again")
+    if not folder.is_dir():
+        return
+    free = shutil.disk_usage(folder).free
+    if free < _FEWEST_BYTES:
+        raise MachineError(
+            f"{folder}: No space left on device; only {free / 1024**2:.0f} MiB are free"
+        )
+    try:
+        with tempfile.TemporaryFile(dir=folder) as stream:
+            stream.write(bytes(4096))
+            stream.flush()
+            os.fsync(stream.fileno())
+    except OSError as error:
+        raise MachineError(f"{folder}: {error.strerror}") from error
+
 
 _FAULTS = tuple(
     (os.strerror(number), f"{os.strerror(number)}; {remedy}")
@@ -58,10 +97,6 @@ _CAUSES = (
 
 _HINTS = re.compile(r"\s*(?:note:|hint:|╰)")
 """How the lines begin that pip adds to its reason."""
-
-
-class NoCaseError(WatchError):
-    """No case matches the selection of a run."""
 
 
 def find_cause(log: str, status: int = 1, *, installs: bool = True) -> MachineError | WatchError:
