@@ -197,7 +197,7 @@ class Comparison(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     cpu: Rounds = ()
     """CPU seconds of a call, if the case's own clock measures something else."""
     clock: Clock = ""
-    """Clock of the ratios. `asv_watch.engine.clocks` chooses it by how often a process waited,
+    """Clock of the ratios. `asv_watch.engine.rounds` chooses it by how often a process waited,
     which is not stored."""
     exact: bool = False
     """Whether every process gives the same value, so that any difference counts."""

@@ -12,11 +12,11 @@ from asv_watch.answers import measured_difference
 from asv_watch.compare.measure import Compared
 from asv_watch.compare.report import differences_of, report
 from asv_watch.comparison import Comparison, Sitting
-from asv_watch.engine import rounds as rounds_module
+from asv_watch.engine import measuring as measuring_module
 from asv_watch.engine.cases import MeasurableCase
-from asv_watch.engine.clocks import clock_of
+from asv_watch.engine.measuring import measure_cases
 from asv_watch.engine.processes import SideResult
-from asv_watch.engine.rounds import measure_cases
+from asv_watch.engine.rounds import clock_of
 from asv_watch.gate.result import judged_ratios
 from asv_watch.judge.findings import analyse
 from asv_watch.judge.graph import MachineGraphs
@@ -62,7 +62,7 @@ def _measured(monkeypatch: pytest.MonkeyPatch, *, computes: bool = True) -> Comp
         sides = [(next(walls), 0.1), (next(walls), 0.105 * noise)]
         return tuple(SideResult(wall, wall, cpu, computes=computes) for wall, cpu in sides)
 
-    monkeypatch.setattr(rounds_module, "measure_round", play)
+    monkeypatch.setattr(measuring_module, "measure_round", play)
     [measured] = measure_cases(SIDES, [CASE])
     return measured
 

@@ -26,7 +26,7 @@ from asv_watch.asv.declared import Declared
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.engine import processes
 from asv_watch.engine.cases import MeasurableCase
-from asv_watch.engine.clocks import clock_of
+from asv_watch.engine.measuring import measure_cases
 from asv_watch.engine.processes import (
     FEWEST_SAMPLES,
     MOST_SAMPLES,
@@ -38,7 +38,7 @@ from asv_watch.engine.processes import (
     measure_round,
     sampling_orders,
 )
-from asv_watch.engine.rounds import Sampling, measure_cases
+from asv_watch.engine.rounds import Sampling, clock_of
 from asv_watch.engine.sides import Side
 from asv_watch.errors import MachineError
 from asv_watch.machine.budget import Budget, BudgetSpentError

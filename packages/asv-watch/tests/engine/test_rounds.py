@@ -17,19 +17,12 @@ from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.compare.measure import Compared
 from asv_watch.compare.report import differences_of, report
 from asv_watch.comparison import Comparison, Outcome, Ratio
-from asv_watch.engine import rounds as rounds_module
-from asv_watch.engine import unfinished as unfinished_module
+from asv_watch.engine import measuring as measuring_module
 from asv_watch.engine.cases import MeasurableCase
+from asv_watch.engine.measuring import Unfinished, measure_cases
 from asv_watch.engine.processes import CaseFailedError, CaseSkippedError, SideResult
-from asv_watch.engine.rounds import (
-    CHANGE_IF_BUSY,
-    DEFAULT,
-    RoundsOfCases,
-    Sampling,
-    measure_cases,
-)
+from asv_watch.engine.rounds import CHANGE_IF_BUSY, DEFAULT, RoundsOfCases, Sampling
 from asv_watch.engine.sides import Side
-from asv_watch.engine.unfinished import Unfinished
 from asv_watch.errors import MachineError
 from asv_watch.machine.budget import Budget
 from asv_watch.statistics.rule import Verdict
@@ -45,7 +38,7 @@ Play = Callable[..., Any]
 def _measure(
     monkeypatch: pytest.MonkeyPatch, play: Play, cases: Sequence[str]
 ) -> list[Comparison]:
-    monkeypatch.setattr(rounds_module, "measure_round", play)
+    monkeypatch.setattr(measuring_module, "measure_round", play)
     return measure_cases(SIDES, [MeasurableCase(name, name, 1.0) for name in cases])
 
 
@@ -126,7 +119,7 @@ def test_on_a_busy_machine_a_case_is_measured_until_a_change_of_5_percent_is_cer
             cpu = 1.0, ratio * math.exp(spread * next(signs))
             return tuple(SideResult(wall * s, wall * s, s, computes=True) for s in cpu)
 
-        monkeypatch.setattr(rounds_module, "measure_round", play)
+        monkeypatch.setattr(measuring_module, "measure_round", play)
         case = MeasurableCase("x", "x", 1.0)
         [measured] = measure_cases(SIDES, [case], sampling=sampling)
         return len(measured.rounds)
@@ -165,7 +158,7 @@ def test_a_side_that_fails_is_left_out_and_the_others_go_on(
             raise CaseSkippedError("not in A", failing)
         return _round(1.0, 1.1)
 
-    monkeypatch.setattr(rounds_module, "measure_round", play)
+    monkeypatch.setattr(measuring_module, "measure_round", play)
     [measured] = measure_cases(sides, [MeasurableCase("x", "x", 1.0)])
     assert measured.ratio(0, 1) is None
     assert measured.why_no_ratio(0, 1) == (Outcome.SKIPPED, "not in A")
@@ -181,7 +174,7 @@ def test_rounds_that_were_kept_are_not_measured_again(monkeypatch: pytest.Monkey
         numbers.append(number)
         return _round(1.0, 1.0)
 
-    monkeypatch.setattr(rounds_module, "measure_round", play)
+    monkeypatch.setattr(measuring_module, "measure_round", play)
     case = MeasurableCase("x", "x", 1.0)
     kept = {"x": [_round(1.0, 1.0)] * 3}
     [measured] = measure_cases(
@@ -202,7 +195,7 @@ def test_a_fault_of_the_machine_ends_the_comparison_and_is_blamed_on_no_case(
         return _round(1.0, 1.0 if case.name == "quiet" else 1.0 + number % 2 / 9)
 
     rounds: Counter[str] = Counter()
-    monkeypatch.setattr(rounds_module, "measure_round", play)
+    monkeypatch.setattr(measuring_module, "measure_round", play)
     kept: list[Comparison] = []
     cases = [MeasurableCase(name, name, 1.0) for name in ("quiet", "noisy")]
     with pytest.raises(MachineError, match=r"^quiet on B: No space"):
@@ -271,7 +264,7 @@ def test_with_little_time_some_cases_are_finished_before_others_begin(
         groups.append(len(cases))
         now[0] += case_s * len(cases)
 
-    monkeypatch.setattr(unfinished_module, "measure_cases", measure)
+    monkeypatch.setattr(measuring_module, "measure_cases", measure)
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     side = dataclasses.replace(SIDES[0], suites=tmp_path)
     cases = [MeasurableCase(str(number), "x", 1.0) for number in range(sum(sizes))]

@@ -23,10 +23,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import Version
 
 from asv_watch import probes
-from asv_watch.asv.conf import (
-    chosen_name,
-    load_settings,
-)
+from asv_watch.asv.conf import chosen_name, load_settings
 from asv_watch.asv.declared import Declared
 from asv_watch.errors import WatchError
 from asv_watch.machine.commands import run_command

@@ -12,11 +12,11 @@ from pathlib import Path
 from asv_watch.asv.selection import Selection
 from asv_watch.comparison import Comparison, Conditions, Kind, Outcome, Ratio, Sitting
 from asv_watch.engine.cases import MeasurableCase, Measures, choose_cases, list_benchmarks
+from asv_watch.engine.measuring import find_unfinished
 from asv_watch.engine.processes import recipe_of_samples
 from asv_watch.engine.rounds import DEFAULT, Sampling
 from asv_watch.engine.runs import conditions_of, exported
 from asv_watch.engine.sides import Side
-from asv_watch.engine.unfinished import find_unfinished
 from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import WatchError
 from asv_watch.machine.budget import Budget, run_within

@@ -1,49 +1,50 @@
-"""Measures cases of versions, round after round, until each ratio is precise enough.
+"""The rounds of the cases of one measurement: by which clock, and when they are enough.
 
-A round of every case comes before the next round of any, so that minutes lie between two rounds of
-one case. Each round has processes of its own on all sides, because the layout of memory, and with
-it the speed, differs from process to process. Every case gets the fewest rounds of the `Sampling`;
-a case whose interval is still too wide gets more. Sampling stops when the interval is narrow
-enough (`asv_watch.statistics.rule`), unless the ratio is doubtful: then the case gets as many
-rounds again, once, and all of them count. A difference rests on five rounds at least. For large
-differences half of the interval may be 10 % of the difference: a ratio ten half-widths from 1 is
-no coincidence. With three or more sides, the ratio of each to the next has to be known; a side
-that fails is left out, and the others go on.
+Every case gets the fewest rounds of the `Sampling`; a case whose interval is still too wide gets
+more. Sampling stops when the interval is narrow enough (`asv_watch.statistics.rule`), unless the
+ratio is doubtful: then the case gets as many rounds again, once, and all of them count. A
+difference rests on five rounds at least. For large differences half of the interval may be 10 % of
+the difference: a ratio ten half-widths from 1 is no coincidence. With three or more sides, the
+ratio of each to the next has to be known; a side that fails is left out, and the others go on.
 
 A round of a case that times nothing is one value of each side, so peak memory gets a ratio with
 its interval as times do. Three rounds suffice for such a case if it does not differ. A tracked
 value that each side repeats is compared by equality, as are exact counts.
+
+On a busy machine wall time is mostly that of other work, and varies with it. CPU time is not, but
+leaves out what a benchmark waits for, and adds up what its threads do at the same time. So it
+replaces wall time only if all of this is true of a case:
+
+- The suite has asv's default clock.
+- In three quarters of its rounds, and of their samples, its process ran one thread, which never
+  waited: the kernel counts how often a process gives its core away by itself
+  (`asv_watch.probes.measure`). In the others it may have waited for something outside the case,
+  such as a page of memory that the system had reclaimed.
+- Wall time exceeds CPU time by `BUSY`, which can then only be the time of other work.
+
+The choice ignores differences between the sides, and is the same for all sides and rounds.
 """
 
 import contextlib
-import dataclasses
 import itertools
 import math
-import shutil
 import statistics
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from asv_watch.comparison import Comparison, Rounds, metric_of
+from asv_watch.comparison import Clock, Comparison, Rounds, metric_of
 from asv_watch.engine.cases import MeasurableCase
-from asv_watch.engine.clocks import clock_of, is_disturbed, seconds
 from asv_watch.engine.processes import (
+    COMPUTING,
+    DISTURBED,
     CaseFailedError,
     CaseSkippedError,
     CaseTimedOutError,
     Round,
-    SideProcess,
+    SideResult,
     UnmeasuredError,
-    imported_by_all,
-    measure_round,
 )
-from asv_watch.engine.sides import Side
-from asv_watch.errors import MachineError
-from asv_watch.machine.budget import Budget
-from asv_watch.progress import Display, human_time, time_left
 from asv_watch.statistics.ratio import (
     estimate_ratio,
     margin_of_error,
@@ -52,6 +53,35 @@ from asv_watch.statistics.ratio import (
 )
 from asv_watch.statistics.rule import MINIMUM_EFFECT, Answer, Verdict, answer, is_precise, verdict
 from asv_watch.text import quantities
+
+BUSY = 0.02
+"""Share of the CPU time that other work added, from which the machine counts as busy."""
+
+
+def clock_of(case: MeasurableCase, rounds: Sequence[Round]) -> Clock:
+    """Return the clock from which the ratios of a case are computed."""
+    numbers = [number for numbers in rounds for number in numbers if number]
+    if any(number.clock for number in numbers):
+        return "process"
+    computing = sum(number.computes for number in numbers)
+    if not case.can_fork or computing < COMPUTING * len(numbers):
+        return ""  # a GPU computes while the process does nothing
+    wall = sum(number.wall or 0.0 for number in numbers)
+    cpu = sum(number.cpu or 0.0 for number in numbers)
+    return "process" if wall > (1 + BUSY) * cpu else ""
+
+
+def is_disturbed(case: MeasurableCase, rounds: Sequence[Round]) -> bool:
+    """Tell whether other work takes so much of the time that it disturbs the CPU time too."""
+    clock = clock_of(case, rounds)
+    numbers = [n for numbers in rounds for n in numbers if n and n.wall is not None]
+    wall = sum(number.wall or 0.0 for number in numbers)
+    return wall - sum(seconds(number, clock) for number in numbers) > DISTURBED * wall
+
+
+def seconds(number: SideResult, clock: Clock) -> float:
+    """Return the seconds of a call by a clock, or the value of a case that times nothing."""
+    return number.cpu if clock and number.cpu is not None else number.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +119,6 @@ PRECISE = Sampling(most_rounds=24, half_width=MINIMUM_EFFECT / 2)
 _ERROR_IF_BUSY = 0.00015
 """Chance on each side that a difference which is certain on a busy machine is none: smaller than
 usual, because it is looked at after each round."""
-_FEWEST_ROUNDS_OF_VALUES = 3
 _ROUNDS_TO_CALL_EXACT = 2
 """Rounds in which each side repeats its value, after which a tracked value counts as exact."""
 _ROUNDS_TO_ESTIMATE = 2
@@ -99,7 +128,6 @@ _SAME_CLOCK = 1e-3
 
 Estimated = tuple[float, tuple[float, float]]
 """A ratio and its interval."""
-KeepRound = Callable[[MeasurableCase, Round], None]
 KeepCase = Callable[[Comparison], None]
 
 
@@ -360,153 +388,3 @@ def _other_clock(rounds: Sequence[Round], name: str) -> Rounds:
     pairs = zip(itertools.chain(*values), itertools.chain(*other), strict=True)
     known = [(value, seconds) for value, seconds in pairs if value and seconds is not None]
     return other if any(abs(s / value - 1) > _SAME_CLOCK for value, s in known) else ()
-
-
-def measure_cases(
-    sides: Sequence[Side],
-    cases: Sequence[MeasurableCase],
-    keep: KeepCase = lambda result: None,
-    sampling: Sampling = DEFAULT,
-    kept: Mapping[str, Sequence[Round]] = {},
-    keep_round: KeepRound = lambda case, numbers: None,
-    budget: Budget | None = None,
-    later: int = 0,
-) -> list[Comparison]:
-    """Measure cases of all sides, those that time something first, one suite after the other.
-
-    Args:
-        sides: the versions; each is compared with the next.
-        cases: what to measure.
-        keep: called with each case that is finished. An interrupt first finishes the cases
-            that have rounds enough.
-        sampling: how many rounds each case gets.
-        kept: rounds of an earlier start, by case.
-        keep_round: called with each round.
-        budget: time limit that these cases share with others; the time left is no longer.
-        later: how many rounds other cases will take afterwards, for the estimate of the time left.
-
-    Returns:
-        The cases in the order in which they were finished.
-
-    Raises:
-        MachineError: the machine is to blame for a failure, such as for a full disk; the finished
-            cases are kept.
-    """
-    timed = _suite_by_suite([case for case in cases if case.is_timed])
-    others = [case for case in cases if not case.is_timed]
-    others.sort(key=lambda case: case.process)
-    few = min(sampling.fewest_rounds, _FEWEST_ROUNDS_OF_VALUES)
-    sampling_of_others = dataclasses.replace(sampling, fewest_rounds=few)
-    results = []
-    later += sum(other.rounds if len(sides) == 1 else few for other in others)
-    for group, limits, left in ((timed, sampling, later), (others, sampling_of_others, 0)):
-        if group:
-            rounds = RoundsOfCases(group, len(sides), limits, keep, kept)
-            results += _measure_group(sides, rounds, keep_round, budget, left)
-    return results
-
-
-def _suite_by_suite(cases: Sequence[MeasurableCase]) -> list[MeasurableCase]:
-    """Put cases of one suite side by side; a side imports a suite again after another one.
-
-    Suites come in the order of their first cases, and so do the classes of a suite.
-    """
-    first: dict[str, int] = {}
-    keys = []
-    for index, case in enumerate(cases):
-        names = itertools.accumulate(case.identity.split(".")[:-1], "{}.{}".format)
-        keys.append((case.process, [*(first.setdefault(name, index) for name in names), index]))
-    return [cases[indices[-1]] for _, indices in sorted(keys)]
-
-
-def _measure_group(
-    sides: Sequence[Side],
-    measured: RoundsOfCases,
-    keep_round: KeepRound,
-    budget: Budget | None,
-    later: int,
-) -> list[Comparison]:
-    started, count = time.monotonic(), 0
-    took_s: dict[MeasurableCase, float] = {}
-    begun = max(len(opened.rounds) for opened in measured.open.values())
-    measured.close_known()
-    with (
-        tempfile.TemporaryDirectory(prefix="asv-watch-") as folder,
-        measured.keeping(),
-        Display() as display,
-    ):
-        folders = [Path(folder, chr(ord("a") + index)) for index in range(len(sides))]
-        shared: Sequence[str] = ()
-        for number in itertools.count(begun):
-            if not measured.open:
-                break
-            cases = list(measured.open)
-            for path in folders:
-                if not cases[0].is_timed:  # else a value of `setup_cache` would seem exact
-                    shutil.rmtree(path, ignore_errors=True)
-                path.mkdir(exist_ok=True)
-            preload = sides[0].environment.declared.preloaded_for(case.name for case in cases)
-            with contextlib.ExitStack() as stack:
-                servers = [
-                    stack.enter_context(
-                        SideProcess(side, path, number + 1, len(sides), preload, shared)
-                    )
-                    for side, path in zip(sides, folders, strict=True)
-                ]
-                for index, case in enumerate(cases, start=1):
-                    began = time.monotonic()
-                    message = _measure(measured, servers, case, number, keep_round)
-                    count, took_s[case] = count + 1, time.monotonic() - began
-                    left, mean_s = measured.rounds_left(), statistics.fmean(took_s.values())
-                    left_s = later * mean_s
-                    left_s += sum(left[other] * took_s.get(other, mean_s) for other in left)
-                    words = f", {human_time(left_s)} left" if left_s else ""
-                    if budget is not None and budget.left_s < left_s:
-                        words = f", {time_left(budget)}"
-                    display.step(
-                        f"round {number + 1} [{index:{len(str(len(cases)))}}/{len(cases)}] "
-                        f"{case.name}  {message}{words}",
-                        done=count,
-                        total=count + sum(left.values()) + later,
-                    )
-            if number == begun:
-                shared = imported_by_all(servers)
-            elif any(None in server.imported for server in servers):
-                shared = ()
-            measured.close_known()
-        display.say(f"  done in {human_time(time.monotonic() - started)}")
-    return measured.results
-
-
-def _measure(
-    measured: RoundsOfCases,
-    servers: Sequence[SideProcess],
-    case: MeasurableCase,
-    number: int,
-    keep_round: KeepRound,
-) -> str:
-    """Measure a round of a case and return its ratios in words.
-
-    If a side is skipped or fails, the others are measured without it, if at least two are left.
-
-    Raises:
-        MachineError: the machine is to blame for a failure.
-    """
-    message = ""
-    while case in measured.open:
-        active = measured.active(case)
-        try:
-            numbers = measure_round([servers[index] for index in active], case, number=number)
-        except UnmeasuredError as reason:
-            side = next(index for index in active if servers[index] is reason.server)
-            measured.leave_out(case, side, reason)
-            word = "skipped" if isinstance(reason, CaseSkippedError) else "failed"
-            message = f"{word}: {reason}"
-        except MachineError as error:
-            raise MachineError(f"{case.name} on {error}") from error
-        else:
-            by_side = dict(zip(active, numbers, strict=True))
-            round_numbers: Round = tuple(by_side.get(index) for index in range(len(servers)))
-            keep_round(case, round_numbers)
-            return measured.add(case, round_numbers)
-    return message

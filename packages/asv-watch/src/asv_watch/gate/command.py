@@ -15,8 +15,9 @@ from asv_watch.asv.selection import EVERYTHING, Selection, matching
 from asv_watch.asv.settings import Configuration
 from asv_watch.comparison import Comparison, Outcome, Ratio
 from asv_watch.engine.cases import Benchmarks, MeasurableCase, choose_cases, list_benchmarks
+from asv_watch.engine.measuring import measure_cases
 from asv_watch.engine.processes import Round
-from asv_watch.engine.rounds import Sampling, measure_cases
+from asv_watch.engine.rounds import Sampling
 from asv_watch.engine.sides import Side, side
 from asv_watch.engine.workplace import Workplace, check_room, open_workplace
 from asv_watch.errors import ExitStatus, WatchError

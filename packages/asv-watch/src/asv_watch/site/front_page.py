@@ -18,12 +18,7 @@ from asv_watch.judge.release_history import ReleaseHistory
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.change_data import recent_changes
 from asv_watch.site.contents import Contents
-from asv_watch.site.heat_map import (
-    commits_map,
-    compare_address,
-    releases_map,
-    timed_cases,
-)
+from asv_watch.site.heat_map import commits_map, compare_address, releases_map, timed_cases
 from asv_watch.site.operators import ReleaseCauses
 from asv_watch.site.release_data import summaries_of, summed_up
 from asv_watch.site.scripts import Json

@@ -9,11 +9,7 @@ from statistics import geometric_mean
 
 from asv_watch.comparison import Metric, Outcome, Ratio, import_case, metric_of
 from asv_watch.judge.graph import MachineGraphs, noise_in_words
-from asv_watch.judge.release_history import (
-    ReleaseHistory,
-    ReleaseStep,
-    failed_releases,
-)
+from asv_watch.judge.release_history import ReleaseHistory, ReleaseStep, failed_releases
 from asv_watch.site import names
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.contents import Contents
