@@ -31,6 +31,7 @@ from asv_watch.night.sources import (
 )
 from asv_watch.night.state import Attempts, NightState, since
 from asv_watch.night.tasks import Task
+from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
 from asv_watch.releases import measure as measure_module
 from asv_watch.releases.measure import ReleasePair
@@ -94,7 +95,7 @@ class Project:
         results, other = self.folder / "results", self.folder / "other"
         commits = read_commits(self.folder)
         has_values = any((results / "m").glob("*-*.json"))
-        history = load_history(results, commits) if has_values else None
+        history = load_history(results, commits) if has_values else History()
         configuration = Configuration(
             "main", other, results, other, other, environments, other, **settings
         )

@@ -23,6 +23,7 @@ from asv_watch.night.state import ATTEMPTS, NIGHTS, Attempts, NightState, since
 from asv_watch.night.tasks import Task
 from asv_watch.options import Cases, Machine, Release
 from asv_watch.publish import publish
+from asv_watch.records.history import History
 from asv_watch.records.loading import NOT_ON_BRANCH, load_history
 from asv_watch.versions.git import ask_git, commits_changing, read_commits
 from asv_watch.versions.version import Version
@@ -189,7 +190,7 @@ class _Night:
     def _read_results(self) -> NightState:
         configuration = self._workplace.configuration
         commits = read_commits(configuration.repository, configuration.branch)
-        history = None
+        history = History()
         with contextlib.suppress(WatchError):  # nothing was ever measured here
             history = load_history(
                 configuration.results,
@@ -220,9 +221,9 @@ class _Night:
                 left["commits and releases"] += 1
                 names = f"{commit.hash} {environment.name}", environment.name
                 if not (
-                    state.is_complete(commit, environment) or self._attempts.set_aside(*names)
+                    state.is_complete(commit.hash, environment) or self._attempts.set_aside(*names)
                 ):
-                    is_begun = state.coverage.is_begun(commit.hash, environment.stored_as)
+                    is_begun = state.is_begun(commit.hash, environment)
                     left["incomplete" if is_begun else "unmeasured"] += 1
             before = len(state.commits) - len(reachable)
             if before:
@@ -236,15 +237,16 @@ class _Night:
             f"{left['commits and releases']} commits and releases: {left['unmeasured']} still to "
             f"be measured, {left['incomplete']} that lack cases"
         )
-        left_out = state.history.left_out if state.history is not None else ()
-        gone = [entry.name[:8] for entry in left_out if entry.reason == NOT_ON_BRANCH]
+        gone = [
+            entry.name[:8] for entry in state.history.left_out if entry.reason == NOT_ON_BRANCH
+        ]
         if gone:
             print(
                 f"{len(gone)} measured commits, such as {gone[0]}, are not on "
                 f"{workplace.configuration.branch} (any more, if it was rewritten); their results "
                 "stay stored but are not shown"
             )
-        if state.findings is not None and workplace.machine in state.findings.detectable:
+        if workplace.machine in state.findings.detectable:
             print(f"smallest detectable change: {state.findings.detectable[workplace.machine]}")
         descriptions = {task.name: task.description for task in left_tasks(state)}
         descriptions |= {each.name: each.label for each in workplace.environments}

@@ -38,25 +38,22 @@ def _newest(state: NightState, more: str = "", suffix: str = "") -> Iterator[Tas
             break
         yield tasks.compare_task(state, commit, before, environment, f"new commit{more}", suffix)
     for commit in newest:
-        if state.is_complete(commit, environment):
+        if state.is_complete(commit.hash, environment):
             break
         yield tasks.measure_task(state, commit, environment, f"newest commit{more}", suffix)
 
 
 def one_day_changes(state: NightState) -> Iterator[Task]:
     """Compare again what a small change needs a second day for, commits before releases."""
-    if state.findings is not None:
-        changes = [change for change in state.findings.changes if change.needs_second_day]
-        for environment, commits, cases in state.to_compare(changes):
-            yield tasks.confirm_task(state, commits, cases, environment, "one-day change")
+    changes = [change for change in state.findings.changes if change.needs_second_day]
+    for environment, commits, cases in state.to_compare(changes):
+        yield tasks.confirm_task(state, commits, cases, environment, "one-day change")
     yield from tasks.release_tasks(state, second_day=True)
 
 
 def suspicions(state: NightState) -> Iterator[Task]:
     """Compare the commits of suspected changes, then narrow and explain the measured ones."""
     history, workplace, findings = state.history, state.workplace, state.findings
-    if history is None or findings is None:
-        return
     suspected = [change for change in findings.changes if not change.is_measured]
     for environment, commits, cases in state.to_compare([*suspected, *findings.near]):
         yield tasks.confirm_task(state, commits, cases, environment, "suspected change")
@@ -77,7 +74,7 @@ def releases(state: NightState) -> Iterator[Task]:
     """Measure the newest commit with each new release, and compare listed ones as neighbours."""
     for commit in state.commits[-1:]:
         for environment in state.workplace.environments:
-            if not state.coverage.has(environment.stored_as):
+            if not state.was_used(environment):
                 yield tasks.measure_task(state, commit, environment, "new release")
     yield from tasks.release_tasks(state, second_day=False)
 
@@ -89,7 +86,9 @@ def older_commits(state: NightState) -> Iterator[Task]:
             yield tasks.reference_task(state, commit, environment)
     for environment in state.workplace.environments:
         commits = state.reachable(environment)
-        known = {at for at, each in enumerate(commits) if state.is_complete(each, environment)}
+        known = {
+            at for at, each in enumerate(commits) if state.is_complete(each.hash, environment)
+        }
         for index in bisection_order(len(commits), known):
             yield tasks.measure_task(state, commits[index], environment, "older commit")
 
@@ -132,22 +131,21 @@ def _without_reference(state: NightState, environment: EnvironmentSpec) -> Itera
     others. If the night works on a part, every commit is among them: its neighbours may belong to
     other parts.
     """
-    if state.references is None:
+    if not state.has_reference:
         return
-    versions = state.history.versions if state.history is not None else {}
     interval = _REFERENCE_EVERY if state.part == (1, 1) else 1
     measured = {
         number: commit
         for number, commit in enumerate(state.commits)
-        if state.is_ours(commit.hash) and state.is_complete(commit, environment)
+        if state.is_ours(commit.hash) and state.is_complete(commit.hash, environment)
     }
     chosen = [
         commit
         for number, commit in measured.items()
-        if number % interval == 0 or commit.hash in versions
+        if number % interval == 0 or commit.hash in state.history.versions
     ]
     for commit in reversed(chosen or [*measured.values()][-1:]):
-        if not state.references.is_complete(commit.hash, environment.release):
+        if not state.is_linked(commit.hash, environment.release):
             yield commit
 
 

@@ -28,7 +28,7 @@ from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import WatchError
 from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import Findings, analyse
-from asv_watch.records.asv_files import read_machine_list
+from asv_watch.records.asv_files import Entries, read_machine_list
 from asv_watch.records.history import History
 from asv_watch.records.records import case_name
 from asv_watch.records.store import append_lines, read_stored
@@ -84,77 +84,6 @@ class Attempts:
         return any(len(of_task) >= NIGHTS for of_task in days)
 
 
-class Coverage:
-    """The stored results of one machine: a value or a reason for each case of today's suites."""
-
-    def __init__(
-        self, results: Path, history: History | None, machine: str, selection: Selection
-    ) -> None:
-        self._finished: defaultdict[tuple[str, str], dict[str, bool]] = defaultdict(dict)
-        """Maps commit and environment to the wanted cases, and whether each is finished."""
-        wanted = selected_cases(results, machine, selection)
-        for series in history.series if history is not None else ():
-            case = series.case.name
-            if series.machine == machine and case in wanted:
-                for commit, run in series.runs.items():
-                    cases = self._finished[commit, series.environment]
-                    cases[case] = run.outcome is not Outcome.NEVER_RUN
-
-    def is_complete(self, commit: str, environment: str) -> bool:
-        """Tell whether every case was measured, skipped, or failed with a reason."""
-        cases = self._finished.get((commit, environment), {})
-        return bool(cases) and all(cases.values())
-
-    def is_begun(self, commit: str, environment: str) -> bool:
-        """Tell whether any case was measured, skipped, or failed with a reason."""
-        return any(self._finished.get((commit, environment), {}).values())
-
-    def has(self, environment: str) -> bool:
-        """Tell whether anything was ever measured in an environment."""
-        return any(stored == environment for _, stored in self._finished)
-
-
-class ReferenceCoverage:
-    """The commits and releases that are measured completely against the reference."""
-
-    def __init__(
-        self, comparisons: Iterable[Comparison], reference: Version, selected: set[str]
-    ) -> None:
-        self._reference = (reference.commit, reference.release)
-        self._cases: defaultdict[tuple[str, Release], set[str]] = defaultdict(set)
-        """Maps commit and release to the cases that were measured or skipped."""
-        for comparison in comparisons:
-            sitting = comparison.sitting
-            if (sitting.kind, sitting.versions[0]) == ("reference", reference):
-                after = sitting.versions[-1]
-                if not comparison.failed:
-                    self._cases[after.commit, after.release].add(comparison.case)
-        compared = set[str]().union(*self._cases.values())
-        self._wanted = compared & selected
-
-    def measured(self, commit: str, release: Release) -> set[str]:
-        """Return the names of the cases that need no further measurement."""
-        return self._cases.get((commit, release), set())
-
-    def is_complete(self, commit: str, release: Release) -> bool:
-        """Tell whether a commit has every selected case that any commit has.
-
-        The reference itself always counts as complete.
-        """
-        cases = self.measured(commit, release)
-        return (commit, release) == self._reference or (bool(cases) and cases >= self._wanted)
-
-
-def selected_cases(results: Path, machine: str, selection: Selection) -> set[str]:
-    """Name the selected cases of the machine's suites."""
-    return {
-        case_name(benchmark["name"], params)
-        for benchmark in read_machine_list(results, machine).values()
-        for params in cases_of(benchmark)
-        if selection.includes(benchmark, params)
-    }
-
-
 MOST_DAYS = 3
 """A change is not compared again after it was compared on so many days."""
 _FAILURES_TO_STOP = 2
@@ -174,8 +103,8 @@ class NightState:
     attempts: Attempts
     commits: tuple[Commit, ...]
     """Commits of the branch that can change a measured value, oldest first."""
-    history: History | None
-    """This machine's results of all commits of the branch; ``None`` before the first."""
+    history: History
+    """This machine's results of all commits of the branch."""
     began: float
     """When the night began, seconds since the epoch."""
     reference: Version | None = None
@@ -200,7 +129,7 @@ class NightState:
     @property
     def comparisons(self) -> tuple[Comparison, ...]:
         """Comparisons that this machine stored, oldest first."""
-        return self.history.comparisons.get(self.workplace.machine, ()) if self.history else ()
+        return self.history.comparisons.get(self.workplace.machine, ())
 
     @cached_property
     def release_pairs(self) -> dict[str, tuple[ReleasePair, ...]]:
@@ -211,31 +140,66 @@ class NightState:
         }
 
     @cached_property
-    def coverage(self) -> Coverage:
-        """Which commits have each case that counts."""
-        results = self.workplace.configuration.results
-        return Coverage(results, self.history, self.workplace.machine, self.selection)
+    def _finished(self) -> dict[tuple[str, str], dict[str, bool]]:
+        """Maps commit and environment to the cases that count, and whether each is finished."""
+        finished: defaultdict[tuple[str, str], dict[str, bool]] = defaultdict(dict)
+        for series in self.history.series:
+            case = series.case.name
+            if series.machine == self.workplace.machine and case in self.selected_cases:
+                for commit, run in series.runs.items():
+                    is_finished = run.outcome is not Outcome.NEVER_RUN
+                    finished[commit, series.environment][case] = is_finished
+        return dict(finished)
 
-    def is_complete(self, commit: Commit, environment: EnvironmentSpec) -> bool:
-        """Tell whether a commit has each case that counts."""
-        return self.coverage.is_complete(commit.hash, environment.stored_as)
+    def is_complete(self, commit: str, environment: EnvironmentSpec) -> bool:
+        """Tell whether each case that counts was measured, skipped, or failed with a reason."""
+        cases = self._finished.get((commit, environment.stored_as), {})
+        return bool(cases) and all(cases.values())
+
+    def is_begun(self, commit: str, environment: EnvironmentSpec) -> bool:
+        """Tell whether any case that counts was measured, skipped, or failed with a reason."""
+        return any(self._finished.get((commit, environment.stored_as), {}).values())
+
+    def was_used(self, environment: EnvironmentSpec) -> bool:
+        """Tell whether anything was ever measured in an environment."""
+        return any(stored == environment.stored_as for _, stored in self._finished)
 
     @cached_property
-    def references(self) -> ReferenceCoverage | None:
-        """Which commits are measured completely against the reference.
+    def _linked(self) -> dict[tuple[str, Release], set[str]]:
+        """Maps commit and release to the cases compared with the reference, or skipped."""
+        linked: defaultdict[tuple[str, Release], set[str]] = defaultdict(set)
+        for comparison in self.comparisons:
+            kind, (first, *_, last) = comparison.sitting.kind, comparison.sitting.versions
+            if kind == "reference" and first == self.reference and not comparison.failed:
+                linked[last.commit, last.release].add(comparison.case)
+        return dict(linked)
 
-        ``None`` if there is no reference, or if no selected case is timed: the reference joins
-        times alone.
-        """
-        if self.reference is None or not self._names_of("time"):
-            return None
-        return ReferenceCoverage(self.comparisons, self.reference, self.selected_cases)
+    @cached_property
+    def has_reference(self) -> bool:
+        """Whether there is a reference, and a case that it joins: it joins times alone."""
+        return self.reference is not None and bool(self._names_of("time"))
+
+    def linked_cases(self, commit: str, release: Release) -> set[str]:
+        """Return the cases that need no further comparison of a commit with the reference."""
+        return self._linked.get((commit, release), set())
+
+    def is_linked(self, commit: str, release: Release) -> bool:
+        """Tell whether a commit was compared in every case that counts and that any commit has."""
+        if self.reference is not None and (commit, release) == self.reference.key[:2]:
+            return True
+        cases = self.linked_cases(commit, release)
+        compared = set[str]().union(*self._linked.values())
+        return bool(cases) and cases >= compared & self.selected_cases
 
     @cached_property
     def selected_cases(self) -> set[str]:
         """Names of all cases that count, whatever they measure."""
-        results, machine = self.workplace.configuration.results, self.workplace.machine
-        return selected_cases(results, machine, self.selection)
+        return {
+            case_name(benchmark["name"], params)
+            for benchmark in self._listed.values()
+            for params in cases_of(benchmark)
+            if self.selection.includes(benchmark, params)
+        }
 
     @cached_property
     def _measurable_cases(self) -> frozenset[str]:
@@ -243,12 +207,14 @@ class NightState:
         return self._names_of("time", "memory")
 
     def _names_of(self, *wanted: Measures) -> frozenset[str]:
-        results, machine = self.workplace.configuration.results, self.workplace.machine
-        listed, declared = read_machine_list(results, machine), self.workplace.declared
-        cases = choose_cases(
-            list(listed.values()), self.selection, declared, *wanted, needed=False
-        )
+        entries, declared = list(self._listed.values()), self.workplace.declared
+        cases = choose_cases(entries, self.selection, declared, *wanted, needed=False)
         return frozenset(case.name for case in cases)
+
+    @cached_property
+    def _listed(self) -> Entries:
+        """The list of this machine's suites."""
+        return read_machine_list(self.workplace.configuration.results, self.workplace.machine)
 
     def compared_cases(self, commit: str, environment: EnvironmentSpec) -> set[str]:
         """Return the cases in which a commit was compared with another one of the branch.
@@ -275,22 +241,21 @@ class NightState:
         A commit also counts as measured if a later commit with the same measured code was, such as
         the HEAD of `bench`.
         """
-        hashes = self.history.hashes if self.history is not None else {}
+        hashes = self.history.hashes
         last = self.commits.index(commit)
         for earlier, later in reversed(list(itertools.pairwise(self.commits[: last + 1]))):
             same_code = (hashes.get(n, "") for n in range(earlier.position, later.position))
             if any(
-                self.coverage.is_complete(same, environment.stored_as)
-                or self.is_compared(same, environment)
+                self.is_complete(same, environment) or self.is_compared(same, environment)
                 for same in same_code
             ):
                 return earlier.hash
         return None
 
     @cached_property
-    def findings(self) -> Findings | None:
-        """The findings about the results; ``None`` before the first."""
-        return None if self.history is None else analyse(self.history, self.levels)
+    def findings(self) -> Findings:
+        """The findings about the results."""
+        return analyse(self.history, self.levels)
 
     @cached_property
     def by_release(self) -> dict[Release, EnvironmentSpec]:
@@ -305,8 +270,6 @@ class NightState:
         Its case counts, and its release has an environment tonight.
         """
         history = self.history
-        if history is None:
-            return
         for change in changes:
             series = history.series[change.series]
             where, case = history.environments[series.environment], series.case.name
@@ -357,7 +320,7 @@ class NightState:
         reason = ""
         for position, commit in enumerate(self.commits):
             failures = self.attempts.failures.get(f"{commit.hash} {environment.name}")
-            if self.is_complete(commit, environment):
+            if self.is_complete(commit.hash, environment):
                 break
             if failures is not None:
                 if failed and failures[-1].failed != reason:

@@ -113,9 +113,9 @@ def reference_task(state: NightState, commit: Commit, environment: EnvironmentSp
     """Measure one commit in one environment, interleaved with the reference."""
 
     def run(tally: Tally) -> str:
-        workplace, references = state.workplace, state.references
+        workplace, release = state.workplace, environment.release
         sides = reference_side(workplace), side(workplace, commit.hash, environment.version)
-        known = references.measured(commit.hash, environment.release) if references else ()
+        known = state.linked_cases(commit.hash, release)
         for compared in compare_missing(
             workplace, sides, state.selection, known, "reference", "time"
         ):

@@ -108,13 +108,13 @@ class Series:
 class History:
     """Everything that the tracked results say."""
 
-    commits: tuple[Commit, ...]
+    commits: tuple[Commit, ...] = ()
     """Oldest first, along the tracked branch: those with results, those that were compared with
     others, and the tagged ones."""
-    machines: dict[str, Machine]
-    environments: dict[str, Environment]
-    benchmarks: dict[str, Benchmark]
-    series: tuple[Series, ...]
+    machines: dict[str, Machine] = field(default_factory=dict)
+    environments: dict[str, Environment] = field(default_factory=dict)
+    benchmarks: dict[str, Benchmark] = field(default_factory=dict)
+    series: tuple[Series, ...] = ()
     problems: tuple[Problem, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     facts: dict[tuple[str, str], dict[str, dict[str, str]]] = field(default_factory=dict)
