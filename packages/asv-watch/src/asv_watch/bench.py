@@ -8,7 +8,7 @@ from asv_watch.asv.selection import EVERYTHING, SHORT, matching
 from asv_watch.engine.runs import Tally, measure_commit
 from asv_watch.engine.workplace import open_workplace
 from asv_watch.errors import ExitStatus, WatchError
-from asv_watch.machine.budget import is_spent, start_budget
+from asv_watch.machine.budget import Budget, is_spent, parse_duration_s
 from asv_watch.options import Cases, Full, Machine, Release, TimeBudget
 from asv_watch.publish import publish
 from asv_watch.versions.git import ask_git
@@ -33,7 +33,7 @@ def bench(
         WatchError: nothing could be measured, or the site could not be written.
     """
     selection = matching(cases, otherwise=EVERYTHING if full else SHORT)
-    limit = start_budget(budget)
+    limit = Budget(parse_duration_s(budget), time.monotonic) if budget else None
     publish_at = [time.monotonic() + EARLY_S]
 
     def publish_early() -> None:

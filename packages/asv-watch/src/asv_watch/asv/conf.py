@@ -24,6 +24,14 @@ from asv_watch.versions.git import ask_git
 
 SETTINGS = ("asv.conf.json", "asv.conf.jsonc")
 """Names that asv gives its settings, in a folder that has one of them."""
+BUILD = ["python -m pip wheel --no-deps -w {build_cache_dir} {build_dir}"]
+"""asv 0.6.6's own command makes wheels of the dependencies too, and then asv cannot choose one."""
+INSTALL = [
+    "in-dir={env_dir} python -m pip install {wheel_file}",
+    "in-dir={env_dir} python -m pip install --no-deps --force-reinstall {wheel_file}",
+]
+"""asv 0.6.6's own command installs all dependencies again with each commit, which takes minutes if
+torch is one of them. The second line is for a commit of the same version as the one before."""
 
 
 def settings_file(root: Path) -> Path:
@@ -62,24 +70,6 @@ def _elsewhere(root: Path) -> str:
         f"there is no {SETTINGS[0]} here; run `cd {folder}` first, which has "
         f"{os.path.basename(paths[0])}{others}, or give --config {paths[0]}"
     )
-
-
-def apply_choices(conf: Any) -> None:
-    """Put the choices of the command line into settings that asv has read.
-
-    If a Python was chosen, ``include`` is ignored, as asv does it.
-    """
-    environment, python = os.environ.get(ENVIRONMENT, ""), os.environ.get(PYTHON, "")
-    if environment and not ENVIRONMENT_NAME.fullmatch(environment):
-        conf.environment_type = environment
-    if python:
-        conf.pythons, conf.include = [python], []
-
-
-def chosen_name() -> str:
-    """Return asv's name of the only environment that is chosen; empty if none is named."""
-    environment = os.environ.get(ENVIRONMENT, "")
-    return environment if ENVIRONMENT_NAME.fullmatch(environment) else ""
 
 
 _UNUSABLE = re.compile("[\x00\ud800-\udfff]")
@@ -149,32 +139,21 @@ def load_settings(root: Path) -> Any:
                     raise ValueError(f"{name!r} holds a character that no name of a file can have")
         for folder in ("env_dir", "html_dir", "results_dir"):
             setattr(conf, folder, str(root / getattr(conf, folder)))
-        apply_choices(conf)
+        environment, python = os.environ.get(ENVIRONMENT, ""), os.environ.get(PYTHON, "")
+        if environment and not ENVIRONMENT_NAME.fullmatch(environment):
+            conf.environment_type = environment
+        if python:  # then `include` is ignored, as asv does it
+            conf.pythons, conf.include = [python], []
         if conf.environment_type:  # asv chooses one where none is named
             kind, _, python = conf.environment_type.partition(":")
             conf.environment_type = ":".join([available_type(kind), *([python] if python else [])])
         conf.declared = read_declared(conf, root)
-        build_without_dependencies(conf)
+        if conf.build_command is None:
+            conf.build_command = BUILD
+        if conf.install_command is None and conf.build_command:
+            conf.install_command = INSTALL
         return conf
     except (asv.util.UserError, ValueError, OSError, TypeError, RecursionError) as error:
         raise WatchError(
             f"{path.name} cannot be read ({error}); restore it with `git checkout {path.name}`"
         ) from error
-
-
-BUILD = ["python -m pip wheel --no-deps -w {build_cache_dir} {build_dir}"]
-"""asv 0.6.6's own command makes wheels of the dependencies too, and then asv cannot choose one."""
-INSTALL = [
-    "in-dir={env_dir} python -m pip install {wheel_file}",
-    "in-dir={env_dir} python -m pip install --no-deps --force-reinstall {wheel_file}",
-]
-"""asv 0.6.6's own command installs all dependencies again with each commit, which takes minutes if
-torch is one of them. The second line is for a commit of the same version as the one before."""
-
-
-def build_without_dependencies(conf: Any) -> None:
-    """Let asv's settings build and install the project alone, unless they say how it is done."""
-    if conf.build_command is None:
-        conf.build_command = BUILD
-    if conf.install_command is None and conf.build_command:
-        conf.install_command = INSTALL

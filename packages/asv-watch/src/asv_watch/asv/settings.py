@@ -23,10 +23,11 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import Version
 
 from asv_watch import probes
-from asv_watch.asv.conf import chosen_name, load_settings
+from asv_watch.asv.conf import load_settings
 from asv_watch.asv.declared import Declared
 from asv_watch.errors import WatchError
 from asv_watch.machine.commands import run_command
+from asv_watch.options import ENVIRONMENT, ENVIRONMENT_NAME
 from asv_watch.versions.git import ask_git
 from asv_watch.versions.version import Release, distribution, main_release
 
@@ -157,7 +158,8 @@ def read_project(conf: Any, root: Path, *, fetch: bool = False) -> Configuration
         environments_folder=Path(conf.env_dir),
         environments=(),
         repository=repository,
-        is_built=installs_project(conf),
+        is_built=conf.build_command != []
+        or any(map(_INSTALLS.search, conf.install_command or ())),
         subfolder=conf.repo_subdir,
         measured_paths=conf.declared.measured_paths if repository == root else (),
         declared=conf.declared,
@@ -188,7 +190,8 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
             f"asv.conf.json wants Python {python}, and no `python{python}` that runs is on the "
             'PATH; install it, or name one that you have: --python 3.13, or "pythons"'
         )
-    if name := chosen_name():
+    name = os.environ.get(ENVIRONMENT, "")
+    if ENVIRONMENT_NAME.fullmatch(name):
         known = [environment.name for environment in environments]
         environments = [environment for environment in environments if environment.name == name]
         if not environments:
@@ -415,8 +418,3 @@ def find_repository(root: Path, conf: Any, *, fetch: bool = False) -> tuple[Path
     head = ask_git(path, "symbolic-ref", "--short", "HEAD")
     names = (default, "main", "master", head)
     return (root if own else path), next((name for name in names if name in branches), default)
-
-
-def installs_project(conf: Any) -> bool:
-    """Tell whether asv's commands build the project, or install its checkout."""
-    return conf.build_command != [] or any(map(_INSTALLS.search, conf.install_command or ()))

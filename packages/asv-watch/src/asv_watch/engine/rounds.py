@@ -71,14 +71,6 @@ def clock_of(case: MeasurableCase, rounds: Sequence[Round]) -> Clock:
     return "process" if wall > (1 + BUSY) * cpu else ""
 
 
-def is_disturbed(case: MeasurableCase, rounds: Sequence[Round]) -> bool:
-    """Tell whether other work takes so much of the time that it disturbs the CPU time too."""
-    clock = clock_of(case, rounds)
-    numbers = [n for numbers in rounds for n in numbers if n and n.wall is not None]
-    wall = sum(number.wall or 0.0 for number in numbers)
-    return wall - sum(seconds(number, clock) for number in numbers) > DISTURBED * wall
-
-
 def seconds(number: SideResult, clock: Clock) -> float:
     """Return the seconds of a call by a clock, or the value of a case that times nothing."""
     return number.cpu if clock and number.cpu is not None else number.value
@@ -300,8 +292,16 @@ class RoundsOfCases:
         return self._sampling.doubtful_from <= difference <= 2 * half <= 2 * decidable
 
     def _is_busy(self, opened: _OpenCase) -> bool:
-        """Tell whether a ratio may be less precise because the machine is busy."""
-        return self._sampling.change_if_busy > 0 and is_disturbed(opened.case, opened.rounds)
+        """Tell whether a ratio may be less precise, because the machine is too busy for more.
+
+        Other work takes so much of the time that it disturbs the CPU time too.
+        """
+        if not self._sampling.change_if_busy:
+            return False
+        clock = clock_of(opened.case, opened.rounds)
+        numbers = [n for numbers in opened.rounds for n in numbers if n and n.wall is not None]
+        wall = sum(number.wall or 0.0 for number in numbers)
+        return wall - sum(seconds(number, clock) for number in numbers) > DISTURBED * wall
 
     def _fewest_rounds(self, case: MeasurableCase) -> int:
         """Return the fewest rounds of a case; for a single version its suite says how many."""

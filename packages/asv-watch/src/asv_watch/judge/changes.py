@@ -30,7 +30,7 @@ from asv_watch.asv.steps import Level, Levels
 from asv_watch.comparison import Clock, Ratio
 from asv_watch.judge.graph import CaseGraph
 from asv_watch.judge.segments import Segment
-from asv_watch.records.history import Floats, History, Series
+from asv_watch.records.history import Floats, History
 from asv_watch.records.notes import ChangeNote
 from asv_watch.records.records import Benchmark
 from asv_watch.records.store import Explanation
@@ -257,7 +257,7 @@ def exact_changes(history: History, index: int) -> Iterator[Change]:
     values: list[float] = columns.values.tolist()
     for ends, (before, after) in zip(pairwise(commits), pairwise(values), strict=True):
         if before != after:
-            yield _of_runs(history, index, "exact", "measured", ends, (before, after))
+            yield _change(history, index, "exact", "measured", ends, (before, after))
 
 
 def suspected_changes(
@@ -265,10 +265,10 @@ def suspected_changes(
 ) -> Iterator[Change]:
     """Yield the suspicions of a series that nobody compared, as changes."""
     for ends, values in find_suspicions(segments, levels):
-        yield _of_runs(history, index, kind, "suspected", ends, values)
+        yield _change(history, index, kind, "suspected", ends, values)
 
 
-def _of_runs(
+def _change(
     history: History,
     index: int,
     kind: Kind,
@@ -277,13 +277,15 @@ def _of_runs(
     values: tuple[float, float],
 ) -> Change:
     before, after = values
+    higher_is_better = history.series[index].higher_is_better
+    answer = judged(is_more=after > before, higher_is_better=higher_is_better)
     return Change(
         series=index,
         previous=ends[0],
         commit=ends[1],
         state=state,
         kind=kind,
-        verdict=_direction(history.series[index], went_up=after > before),
+        verdict="better" if answer is Verdict.BETTER else "worse",
         ratio=after / before if before > 0 and after > 0 else None,
         values=values,
     )
@@ -319,23 +321,13 @@ def _compared(
     measured: Ratio,
 ) -> Change:
     before, after = (history.order[history.hashes[position]] for position in ends)
-    return Change(
-        series=index,
-        previous=before,
-        commit=after,
-        state=state,
-        kind=kind,
-        verdict=_direction(history.series[index], went_up=measured.ratio > 1),
+    values = measured.before, measured.after
+    return msgspec.structs.replace(
+        _change(history, index, kind, state, (before, after), values),
         ratio=measured.ratio,
-        values=(measured.before, measured.after),
         interval=measured.interval,
         through="" if measured.sittings else "other commits",
         clock=measured.clock,
         days=quantities.days(measured.days_showing, measured.days) if measured.differs else "",
         needs_second_day=measured.needs_second_day,
     )
-
-
-def _direction(series: Series, *, went_up: bool) -> Direction:
-    answer = judged(is_more=went_up, higher_is_better=series.higher_is_better)
-    return "better" if answer is Verdict.BETTER else "worse"

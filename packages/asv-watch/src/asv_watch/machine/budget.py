@@ -2,7 +2,6 @@
 
 import re
 import signal
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -78,15 +77,6 @@ class Budget:
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)
-
-
-def start_budget(text: str) -> Budget | None:
-    """Start the time limit that a person typed; ``None`` if it is empty.
-
-    Raises:
-        WatchError: it is not a duration.
-    """
-    return Budget(parse_duration_s(text), time.monotonic) if text else None
 
 
 def is_spent(budget: Budget | None) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -26,10 +27,11 @@ from asv_watch.records.records import (
     Run,
 )
 from asv_watch.records.store import StoredExplanation
-from asv_watch.versions.version import Commit, versions_of
+from asv_watch.versions.version import Commit
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
+_VERSION = re.compile(r"v?\d+(\.\d+)+\w*")
 _NO_VALUE, _NO_INTERVAL = Point(math.nan), (math.nan, math.nan)
 
 
@@ -154,7 +156,12 @@ class History:
     @cached_property
     def versions(self) -> dict[str, str]:
         """Maps a commit hash to the version of the package that its tag names."""
-        return versions_of(self.commits)
+        return {
+            commit.hash: tag
+            for commit in self.commits
+            for tag in commit.tags
+            if _VERSION.fullmatch(tag)
+        }
 
     def indices(self, columns: RunColumns) -> Indices:
         """Return the index in `commits` of each row of the columns of a series."""

@@ -1,7 +1,7 @@
 """What is measured: a commit, a release of a requirement, and a version of both."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, NamedTuple
 
@@ -29,16 +29,6 @@ class Commit(msgspec.Struct, frozen=True):
     tags: tuple[str, ...] = ()
     position: int = -1
     """Number of commits before it along the branch, measured or not; -1 if unknown."""
-
-
-_VERSION = re.compile(r"v?\d+(\.\d+)+\w*")
-
-
-def versions_of(commits: Iterable[Commit]) -> dict[str, str]:
-    """Map a commit hash to the version of the package that a tag of the commit names."""
-    return {
-        commit.hash: tag for commit in commits for tag in commit.tags if _VERSION.fullmatch(tag)
-    }
 
 
 class Release(NamedTuple):
