@@ -24,7 +24,7 @@ from typing import IO, Any, ClassVar
 import psutil
 
 from asv_watch.errors import WatchError
-from asv_watch.machine.leftovers import end_processes
+from asv_watch.machine.lock import end_processes
 
 MEMORY_LIMIT = "ASV_WATCH_MEMORY_LIMIT_GIB"
 """Environment variable: memory that a case may use, in GiB."""
