@@ -15,8 +15,7 @@ import torch
 from asv_watch.asv.declared import Declared
 from asv_watch.asv.settings import Configuration, EnvironmentSpec
 from asv_watch.engine.cases import MeasurableCase
-from asv_watch.engine.sides import Side
-from asv_watch.engine.workplace import Workplace
+from asv_watch.engine.workplace import Side, Workplace
 from asv_watch.errors import WatchError
 from asv_watch.explain import explain_case, report
 from asv_watch.records.store import EXPLANATIONS, StoredExplanation, read_stored

@@ -21,8 +21,7 @@ from asv_watch.compare.measure import measure
 from asv_watch.comparison import Comparison, Ratio
 from asv_watch.engine.cases import MeasurableCase, find_case
 from asv_watch.engine.rounds import Sampling
-from asv_watch.engine.sides import Side, side
-from asv_watch.engine.workplace import Workplace, open_workplace
+from asv_watch.engine.workplace import Side, Workplace, open_workplace, side
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.graph import case_graph
 from asv_watch.options import SIDE, Machine, OneCase

@@ -20,8 +20,7 @@ import msgspec
 
 from asv_watch.asv.selection import EVERYTHING, matching
 from asv_watch.engine.cases import MeasurableCase, find_case
-from asv_watch.engine.sides import Side, side
-from asv_watch.engine.workplace import Workplace, open_workplace
+from asv_watch.engine.workplace import Side, Workplace, open_workplace, side
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.causes import in_words
 from asv_watch.machine.commands import run_command

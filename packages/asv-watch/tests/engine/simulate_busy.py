@@ -21,7 +21,7 @@ from asv_watch.engine import processes
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.processes import Round, SideResult, measure_round
 from asv_watch.engine.rounds import RoundsOfCases, Sampling
-from asv_watch.engine.sides import Side
+from asv_watch.engine.workplace import Side
 from asv_watch.statistics.rule import Verdict, verdict
 
 CASE = MeasurableCase("s.time_it", "s.time_it-0", 1.0)

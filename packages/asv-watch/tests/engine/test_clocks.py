@@ -9,8 +9,7 @@ import msgspec
 import pytest
 
 from asv_watch.answers import measured_difference
-from asv_watch.compare.measure import Compared
-from asv_watch.compare.report import differences_of, report
+from asv_watch.compare.measure import Compared, differences_of, report
 from asv_watch.comparison import Comparison, Sitting
 from asv_watch.engine import measuring as measuring_module
 from asv_watch.engine.cases import MeasurableCase

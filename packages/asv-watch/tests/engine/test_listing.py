@@ -11,7 +11,7 @@ from asv_watch.asv.declared import Declared
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.engine import cases
 from asv_watch.engine.cases import list_benchmarks
-from asv_watch.engine.sides import Side
+from asv_watch.engine.workplace import Side
 from asv_watch.errors import WatchError
 from asv_watch.machine.children import MEMORY_LIMIT
 

@@ -39,7 +39,7 @@ from asv_watch.engine.processes import (
     sampling_orders,
 )
 from asv_watch.engine.rounds import Sampling, clock_of
-from asv_watch.engine.sides import Side
+from asv_watch.engine.workplace import Side
 from asv_watch.errors import MachineError
 from asv_watch.machine.budget import Budget, BudgetSpentError
 from asv_watch.machine.children import MEMORY_LIMIT

@@ -10,8 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asv_watch.errors import WatchError
-from asv_watch.gate.comment import comment, sentence, verdict_line
-from asv_watch.gate.result import BETTER, FAILED, NOT_CERTAIN, SKIPPED, parse_share
+from asv_watch.gate.result import (
+    BETTER,
+    FAILED,
+    NOT_CERTAIN,
+    SKIPPED,
+    comment,
+    parse_share,
+    sentence,
+    verdict_line,
+)
 from asv_watch.records.notes import ChangeNote
 from asv_watch.text.terminal import code
 from tests.gate.results import change, exact, result

@@ -8,7 +8,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asv_watch.gate.comment import comment
+from asv_watch.gate.result import comment
 from tests.conftest import REPOSITORY, run
 from tests.gate.results import change, exact, result
 

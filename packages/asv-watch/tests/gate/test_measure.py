@@ -7,7 +7,7 @@ import pytest
 
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.engine.cases import MeasurableCase
-from asv_watch.engine.sides import Side
+from asv_watch.engine.workplace import Side
 from asv_watch.gate import choice
 from asv_watch.gate.choice import Choice
 from asv_watch.gate.command import GateMeasurement

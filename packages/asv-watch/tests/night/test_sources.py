@@ -20,17 +20,17 @@ from asv_watch.engine.runs import Outcomes, Tally
 from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import WatchError
 from asv_watch.night import tasks
-from asv_watch.night.sources import (
+from asv_watch.night.state import Attempts, NightState, since
+from asv_watch.night.tasks import (
+    Task,
     bisection_order,
     due_tasks,
+    new_releases,
     newest_commits,
     older_commits,
     one_day_changes,
-    releases,
     suspicions,
 )
-from asv_watch.night.state import Attempts, NightState, since
-from asv_watch.night.tasks import Task
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
 from asv_watch.releases import measure as measure_module
@@ -463,11 +463,11 @@ def test_a_pair_of_releases_that_failed_among_others_is_tried_alone_on_later_nig
     monkeypatch.setattr(measure_module, "measure_releases", fail_with_3)
     monkeypatch.setattr(tasks, "side", lambda *_: None)
     monkeypatch.setattr(tasks, "list_cases", lambda *_: [])
-    [together] = releases(state())
+    [together] = new_releases(state())
     assert together.description == "torch 5 against 4 against 3 against 2"
     with pytest.raises(WatchError, match=r"^torch 3: no wheel$"):
         together.run(Tally())
-    alone = list(releases(state()))
+    alone = list(new_releases(state()))
     assert [task.description for task in alone] == ["torch 4 against 3", "torch 3 against 2"]
     assert names(alone) < {*together.at_once}, "not again in the same night"
     for _ in range(2):

@@ -12,8 +12,7 @@ import typer
 from asv_watch.answers import Answer, Difference, JsonFile, write_answer
 from asv_watch.asv.declared import Declared
 from asv_watch.asv.selection import SHORT, Selection, case_pattern, matching
-from asv_watch.compare.measure import Compared, measure
-from asv_watch.compare.report import differences_of, report
+from asv_watch.compare.measure import Compared, differences_of, measure, report
 from asv_watch.engine.cases import (
     Benchmarks,
     MeasurableCase,
@@ -22,8 +21,7 @@ from asv_watch.engine.cases import (
     list_benchmarks,
 )
 from asv_watch.engine.rounds import CHANGE_IF_BUSY, Sampling
-from asv_watch.engine.sides import Side, interpreter_side, side
-from asv_watch.engine.workplace import check_room, open_workplace
+from asv_watch.engine.workplace import Side, check_room, interpreter_side, open_workplace, side
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.graph import machine_graphs
 from asv_watch.machine.budget import Budget, parse_duration_s

@@ -1,29 +1,34 @@
-"""Measures versions interleaved, case by case, and stores the result."""
+"""Measures versions interleaved, case by case, stores the result, and reports it as Markdown."""
 
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from asv_watch import answers
+from asv_watch.answers import Difference
 from asv_watch.asv.selection import Selection
-from asv_watch.comparison import Comparison, Conditions, Kind, Outcome, Ratio, Sitting
+from asv_watch.comparison import Comparison, Conditions, Kind, Outcome, Ratio, Sitting, metric_of
 from asv_watch.engine.cases import MeasurableCase, Measures, choose_cases, list_benchmarks
 from asv_watch.engine.measuring import find_unfinished
 from asv_watch.engine.processes import recipe_of_samples
 from asv_watch.engine.rounds import DEFAULT, Sampling
 from asv_watch.engine.runs import conditions_of, exported
-from asv_watch.engine.sides import Side
-from asv_watch.engine.workplace import Workplace
+from asv_watch.engine.workplace import Side, Workplace
 from asv_watch.errors import WatchError
+from asv_watch.judge.graph import MachineGraphs, machine_graphs
 from asv_watch.machine.budget import Budget, run_within
 from asv_watch.machine.facts import machine_state
 from asv_watch.records.store import SittingWriter, read_sitting
-from asv_watch.statistics.ratio import ESTIMATE
+from asv_watch.statistics.ratio import CONFIDENCE, ESTIMATE
+from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict
 from asv_watch.text import quantities
+from asv_watch.text.terminal import table
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,4 +216,115 @@ def _sitting(
             "estimate": ESTIMATE,
             **({"planted": planted} if planted else {}),
         },
+    )
+
+
+_RULE = (
+    "A difference is a ratio whose interval excludes 1 and that is "
+    f"{quantities.share(MINIMUM_EFFECT)} or more away from 1."
+)
+_CPU_TIME = (
+    "CPU time replaces wall time here, because wall time also counts other work on the machine."
+)
+_ONE_SETUP = (
+    "One `setup` served all samples of a round, because it takes more than ten times as long:"
+)
+
+
+def differences_of(
+    compared: Compared, machine: str, sides: Sequence[str] = ()
+) -> list[Difference]:
+    """Return the cases of a comparison as JSON has them, with the precision of their machine.
+
+    Args:
+        compared: the comparison.
+        machine: name of its machine.
+        sides: names of both sides, if others follow.
+    """
+    if compared.record is None:
+        graphs = MachineGraphs(())
+    else:
+        folder = compared.record.parent
+        graphs = machine_graphs(folder.parent, folder.name)
+    found = []
+    for case in compared.cases:
+        ratio = graphs.alone(case, compared.before, compared.after)
+        if ratio is None:
+            _, reason = case.why_no_ratio(compared.before, compared.after)
+            difference = Difference(
+                case=case.case, verdict=answers.UNMEASURED, reason=reason, machine=machine
+            )
+        else:
+            difference = answers.measured_difference(ratio, machine)
+            if difference.differs and not ratio.exact and ratio.rounds < DEFAULT.fewest_rounds:
+                difference.verdict, difference.worse = answers.UNCERTAIN, False
+        difference.case, difference.sides = case.case_of(compared.before), list(sides)
+        difference.against = case.case_of(compared.after) if case.cases else ""
+        found.append(difference)
+    return found
+
+
+def report(compared: Compared, found: Sequence[Difference], before: str, after: str) -> str:
+    """Return the cases, differences first and the largest on top, then those without a value.
+
+    Args:
+        compared: the comparison.
+        found: what `differences_of` returns for it.
+        before: name of the side before.
+        after: name of the side after.
+    """
+    shown = sorted((case for case in found if any(case.values)), key=_order)
+    ratios = [case for case in found if case.interval is not None]
+    any_exact = any(ratio.exact for ratio in compared.ratios)
+    head = ("case", "before", "after", "change", "interval", "rounds", "verdict")
+    parts = [
+        f"**{after}** against **{before}**",
+        table(head, list(map(_row, shown))),
+        f"The interval holds the ratio with {quantities.share(CONFIDENCE)} confidence. {_RULE}"
+        + (" Exact values differ if they are not equal." if any_exact else "")
+        + (f" {_CPU_TIME}" if any(case.clock for case in found) else ""),
+    ]
+    if shared := [f"`{case.case}`" for case in compared.cases if case.one_setup]:
+        parts.append(f"{_ONE_SETUP} {', '.join(shared)}.")
+    for label, reasons in (("Skipped", compared.skipped), ("Failed", compared.failures)):
+        if reasons:
+            parts.append("\n".join(f"{label}: {name}: {why}" for name, why in reasons.items()))
+    if ratios:
+        parts.append(_summary(ratios))
+    return "\n\n".join(parts)
+
+
+def _order(case: Difference) -> tuple[bool, bool, float]:
+    size = abs(math.log(case.ratio)) if case.interval and case.ratio else 0.0
+    return case.interval is None, not case.differs, -size
+
+
+def _summary(ratios: Sequence[Difference]) -> str:
+    [kind, *others] = {metric_of(case.unit) for case in ratios}
+    worse, better = (
+        answers.word_of(answer, "memory" if others else kind)
+        for answer in (Verdict.WORSE, Verdict.BETTER)
+    )
+    changed = [case.worse for case in ratios if case.differs]
+    count_of_worse, same = sum(changed), len(ratios) - len(changed)
+    counts = f"{count_of_worse} {worse}, {len(changed) - count_of_worse} {better}, {same} same"
+    for verdict in (answers.UNKNOWN, answers.UNCERTAIN):
+        count = sum(case.verdict == verdict for case in ratios)
+        counts += f" ({count} of these {verdict})" if count else ""
+    widest = max(
+        math.log(high / low) / 2 for low, high in filter(None, (c.interval for c in ratios))
+    )
+    cases = quantities.counted(len(ratios), "case")
+    return f"Of {cases} {counts}; the widest interval is ±{quantities.share(widest)}."
+
+
+def _row(case: Difference) -> tuple[str, ...]:
+    rounds = str(case.rounds or ("" if case.reason else "exact"))
+    return (
+        f"`{case.case}`",
+        *case.values,
+        case.change,
+        case.ends,
+        rounds,
+        case.reason or case.verdict,
     )

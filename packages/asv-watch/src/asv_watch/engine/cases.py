@@ -17,8 +17,7 @@ from asv_watch import probes
 from asv_watch.asv.declared import Declared
 from asv_watch.asv.environments import make_environment
 from asv_watch.asv.selection import Selection, cases_of, in_short_set
-from asv_watch.engine.sides import Side
-from asv_watch.engine.workplace import Workplace
+from asv_watch.engine.workplace import Side, Workplace
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.machine.children import MemoryWatch, exit_in_words, limit_in_words, memory_limit
 from asv_watch.machine.commands import find_cause, run_command

@@ -32,14 +32,8 @@ from asv_watch.engine.processes import (
     imported_by_all,
     measure_round,
 )
-from asv_watch.engine.rounds import (
-    DEFAULT,
-    KeepCase,
-    RoundsOfCases,
-    Sampling,
-)
-from asv_watch.engine.sides import Side
-from asv_watch.engine.workplace import Workplace
+from asv_watch.engine.rounds import DEFAULT, KeepCase, RoundsOfCases, Sampling
+from asv_watch.engine.workplace import Side, Workplace
 from asv_watch.errors import MachineError
 from asv_watch.machine.budget import Budget
 from asv_watch.progress import Display, human_time, time_left

@@ -41,7 +41,7 @@ from asv_watch import probes
 from asv_watch.asv.environments import installed_in, mark_as_damaged
 from asv_watch.comparison import Clock, Finite
 from asv_watch.engine.cases import MeasurableCase
-from asv_watch.engine.sides import Side
+from asv_watch.engine.workplace import Side
 from asv_watch.errors import MachineError
 from asv_watch.machine.children import (
     Child,

@@ -24,8 +24,7 @@ from asv_watch.comparison import Comparison, Conditions, Outcome, Sitting
 from asv_watch.engine.cases import Benchmarks, MeasurableCase, list_benchmarks, select_cases
 from asv_watch.engine.measuring import find_unfinished
 from asv_watch.engine.processes import recipe_of_samples
-from asv_watch.engine.sides import Side, commit_side
-from asv_watch.engine.workplace import Workplace
+from asv_watch.engine.workplace import Side, Workplace, commit_side
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.machine.budget import Budget, is_spent, run_within
 from asv_watch.machine.commands import run_command

@@ -1,23 +1,43 @@
-"""The checkout, environments and machine of a job, and the checks before it starts."""
+"""The checkout, environments and machine of a job, the checks before it starts, and its sides.
 
+A **side** is what is compared: a commit, or the working tree, in one environment.
+"""
+
+import dataclasses
+import os
 import shutil
 import tempfile
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from asv_watch import probes
 from asv_watch.asv.declared import Declared
+from asv_watch.asv.environments import build_package
 from asv_watch.asv.settings import (
+    NEWEST,
     Configuration,
     EnvironmentSpec,
+    describe_interpreter,
     read_configuration,
     select_environments,
 )
 from asv_watch.errors import MachineError, WatchError
+from asv_watch.machine.commands import run_command
 from asv_watch.machine.facts import machine_name
 from asv_watch.machine.lock import exclusive_run
-from asv_watch.versions.git import ask_git, check_complete, uncommitted
+from asv_watch.records.notes import commit_of_version
+from asv_watch.versions.git import (
+    ask_git,
+    check_complete,
+    export_commit,
+    find_commit,
+    top_of,
+    uncommitted,
+    working_tree_commit,
+)
+from asv_watch.versions.version import Version, distribution
 
 _GIB = 1024**3
 _RESULTS_SIZE = _GIB // 4
@@ -155,3 +175,202 @@ def open_workplace(
     check_room(configuration, environments)
     with exclusive_run(configuration.environments_folder, job):
         yield Workplace(root, configuration, environments, name)
+
+
+WORKING_TREE = "."
+_PACKAGES = "interleaved/packages"
+"""Folder below the work folder for the packages of commits."""
+_TREE = "tree-"
+"""Begins the name of the package of a working tree."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of a comparison."""
+
+    name: str
+    """Name for people: ``main (1a2b3c4d), numpy 2.4.0``."""
+    source: Path
+    """Folder that holds the package as it was at the commit, or in the working tree."""
+    environment: EnvironmentSpec
+    suites: Path
+    """Folder of the suites that measure it: the checkout's own, whatever the commit."""
+    version: Version | None = None
+    """The version in stored comparisons; ``None`` for changes that are not committed."""
+    planted: float = 0.0
+    """Share of its time by which every sample of the side after is slowed down, to test whether
+    that is detected."""
+    other_cases: Mapping[str, str] = field(default_factory=dict)
+    """Maps identities of cases to those that this side measures in their place, or to an empty
+    text if it has none: so cases that do the same are compared as versions are."""
+
+    @property
+    def python(self) -> Path:
+        """The interpreter of its environment."""
+        return self.environment.interpreter or self.environment.folder / "bin" / "python"
+
+    @property
+    def built(self) -> str:
+        """Name and release of the package that was built for it; empty if none was."""
+        about = next(self.source.glob("*.dist-info"), None)
+        return about.stem.replace("-", " ") if about else ""
+
+    def imported_from(self, project: str) -> str:
+        """Return the folder from which it imports the project; empty if it finds none by name."""
+        command = [str(self.python), "-P", str(probes.IMPORTING), project, "folder"]
+        try:
+            return run_command(command, 60.0, env=self.variables).strip()
+        except WatchError:  # such as for a part of a package: ``ruamel.yaml``
+            return ""
+
+    def command(self, script: Path, *arguments: object) -> list[str]:
+        """Return the command that runs a script on its suites, in its environment."""
+        return [str(self.python), "-P", str(script), str(self.suites), *map(str, arguments)]
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """Environment variables of a process that imports its package."""
+        declared = dict(self.environment.variables)
+        return os.environ | declared | {"PYTHONPATH": str(self.source)}
+
+    @property
+    def same_process(self) -> tuple[str, str, tuple[tuple[str, str], ...]]:
+        """Key that is equal for sides whose processes may be forked from one parent."""
+        variables = tuple(sorted(self.environment.variables.items()))
+        return str(self.python), str(self.suites), variables
+
+
+def side(workplace: Workplace, text: str, release: str = NEWEST) -> Side:
+    """Make one side from what a person typed.
+
+    Args:
+        workplace: the checkout and its configuration.
+        text: a commit, tag or branch, or ``.`` for the working tree as it is; optionally
+            followed by ``@`` and a release: ``v1@2.14.1``.
+        release: the release if ``text`` names none.
+
+    Raises:
+        WatchError: there is no such commit or release, or the commit has no package.
+    """
+    configuration = workplace.configuration
+    repository = configuration.repository
+    revision, _, own_release = text.partition("@")
+    wanted = own_release or release or NEWEST
+    environments = select_environments(configuration.environments, wanted)
+    if len(environments) != 1:
+        names = ", ".join(spec.label for spec in environments)
+        raise WatchError(f"a side takes one environment, and {wanted!r} names several: {names}")
+    [environment] = environments
+    if revision == WORKING_TREE:
+        kept = configuration.work_folder, configuration.environments_folder
+        written = (*kept, configuration.results, configuration.site)
+        commit = working_tree_commit(repository, written)
+        if commit != find_commit(repository, "HEAD"):
+            for earlier in (configuration.work_folder / _PACKAGES).glob(f"{_TREE}*"):
+                if not earlier.name.startswith(f"{_TREE}{commit}"):
+                    shutil.rmtree(earlier, ignore_errors=True)
+            name = f"the working tree, {environment.label}"
+            tree = commit_side(workplace, commit, environment, name, prefix=_TREE)
+            return dataclasses.replace(tree, version=None)
+        revision = "HEAD"
+    named = commit_of_version(configuration.results, revision) or revision
+    commit = find_commit(repository, named)
+    if not commit:
+        raise WatchError(
+            f"{revision!r} is not a commit, tag, branch or version of this project; "
+            "`git log --oneline` lists them, and . is the working tree"
+        )
+    shown = commit[:8] if commit.startswith(revision) else f"{revision} ({commit[:8]})"
+    return commit_side(workplace, commit, environment, f"{shown}, {environment.label}")
+
+
+def reference_side(workplace: Workplace) -> Side:
+    """Return the side that commits are measured against, interleaved: asv.conf.json names it.
+
+    So the state of the machine cancels in their ratio. Where another one is named, the two have to
+    be compared, so that ratios to either can be combined.
+
+    Raises:
+        WatchError: there is no such commit or release.
+    """
+    try:
+        return side(workplace, workplace.declared.reference)
+    except WatchError as error:
+        raise WatchError(f'"reference" in asv.conf.json: {error}') from error
+
+
+def commit_side(
+    workplace: Workplace,
+    commit: str,
+    environment: EnvironmentSpec,
+    name: str = "",
+    *,
+    prefix: str = "",
+) -> Side:
+    """Return a commit, by its full hash, in an environment; its package is built or checked out.
+
+    In an interpreter that somebody else made, and where asv.conf.json neither builds nor installs
+    the project, the commit's files are imported as they are: from ``src``, or beside the suites.
+
+    Args:
+        workplace: the checkout.
+        commit: full hash.
+        environment: where it runs.
+        name: name for people; by default short hash and environment.
+        prefix: begins the name of the folder of its package.
+
+    Raises:
+        WatchError: it cannot be built.
+    """
+    configuration = workplace.configuration
+    repository = configuration.repository
+    name = name or f"{commit[:8]}, {environment.label}"
+    version = Version(commit, dict(environment.requirements), environment.python)
+    packages = configuration.work_folder / _PACKAGES
+    if environment.interpreter is None and configuration.is_built:
+        source = packages / f"{prefix}{commit}-{environment.folder.name}"
+        if not source.is_dir():
+            print(f"building {name}", flush=True)
+            build_package(workplace.root, repository, environment, commit, source)
+    else:
+        folder = packages / f"{prefix}{commit}"
+        if not folder.is_dir():
+            aside = folder.with_name(f".{folder.name}.tmp")
+            shutil.rmtree(aside, ignore_errors=True)
+            export_commit(Path(top_of(repository)), commit, aside)
+            aside.rename(folder)
+        project = folder / configuration.subfolder
+        source = project / "src" if (project / "src").is_dir() else project
+    return Side(name, source, environment, configuration.suites, version)
+
+
+def interpreter_side(workplace: Workplace, python: str) -> Side:
+    """Make a side from an interpreter and the package that is installed there.
+
+    If the project is not installed there, its files at HEAD are used.
+
+    Raises:
+        WatchError: there is no such interpreter, or it lacks asv_runner.
+    """
+    configuration = workplace.configuration
+    path = Path(os.path.abspath(python))  # not resolved: a link tells which environment it is
+    newest = configuration.environments[0]
+    names = [*newest.requirements, configuration.project]
+    release, requirements = describe_interpreter(path, names)
+    environment = dataclasses.replace(
+        newest,
+        requirements=requirements,
+        name=f"existing-{python}",
+        python=release,
+        folder=path.parent.parent,
+        interpreter=path,
+    )
+    label = ", ".join(f"{distribution(name)} {text}" for name, text in requirements.items())
+    name = f"{python} ({label or f'Python {release}'})"
+    commit = find_commit(configuration.repository, "HEAD")
+    if configuration.project not in requirements:
+        return commit_side(workplace, commit, environment, name)
+    empty_folder = configuration.work_folder / _PACKAGES / "nothing"
+    empty_folder.mkdir(parents=True, exist_ok=True)
+    version = Version(commit, requirements, release)
+    return Side(name, empty_folder, environment, configuration.suites, version)

@@ -25,7 +25,7 @@ import psutil
 
 from asv_watch import probes
 from asv_watch.engine.cases import MeasurableCase
-from asv_watch.engine.sides import Side
+from asv_watch.engine.workplace import Side
 from asv_watch.gate.changes import Changed, words
 from asv_watch.machine.budget import Budget
 from asv_watch.machine.children import (

@@ -18,20 +18,21 @@ from asv_watch.engine.cases import Benchmarks, MeasurableCase, choose_cases, lis
 from asv_watch.engine.measuring import measure_cases
 from asv_watch.engine.processes import Round
 from asv_watch.engine.rounds import Sampling
-from asv_watch.engine.sides import Side, side
-from asv_watch.engine.workplace import Workplace, check_room, open_workplace
+from asv_watch.engine.workplace import Side, Workplace, check_room, open_workplace, side
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.files import write_output
 from asv_watch.gate.changes import measured_files, read_changes
 from asv_watch.gate.choice import MOST_TOGETHER, SHARE_OF_PROFILING, Choice
-from asv_watch.gate.comment import comment, sentence, verdict_line
 from asv_watch.gate.result import (
     ROUNDS,
     GateResult,
     answer_to,
+    comment,
     is_certain,
     judged_ratios,
     parse_share,
+    sentence,
+    verdict_line,
 )
 from asv_watch.judge.graph import MachineGraphs, machine_graphs
 from asv_watch.machine.budget import Budget, BudgetSpentError, parse_duration_s

@@ -14,13 +14,11 @@ from asv_watch.asv.conf import settings_file
 from asv_watch.asv.selection import SHORT, Selection, matching
 from asv_watch.asv.steps import Levels
 from asv_watch.engine.runs import NoCaseError, Tally
-from asv_watch.engine.sides import reference_side
-from asv_watch.engine.workplace import Workplace, check_room, open_workplace
+from asv_watch.engine.workplace import Workplace, check_room, open_workplace, reference_side
 from asv_watch.errors import ExitStatus, MachineError, WatchError
 from asv_watch.machine.budget import Budget, BudgetSpentError, parse_duration_s
-from asv_watch.night.sources import due_tasks, left_tasks
 from asv_watch.night.state import ATTEMPTS, NIGHTS, Attempts, NightState, since
-from asv_watch.night.tasks import Task
+from asv_watch.night.tasks import Task, due_tasks, left_tasks
 from asv_watch.options import Cases, Machine, Release
 from asv_watch.publish import publish
 from asv_watch.records.history import History

@@ -11,11 +11,10 @@ import typer
 from asv_watch.answers import Answer, Difference, JsonFile, measured_difference, write_answer
 from asv_watch.asv.selection import matching
 from asv_watch.asv.settings import NEWEST, Configuration, EnvironmentSpec, read_configuration
-from asv_watch.compare.report import differences_of, report
+from asv_watch.compare.measure import differences_of, report
 from asv_watch.comparison import DAY, Outcome
 from asv_watch.engine import cases as suites
-from asv_watch.engine.sides import Side, side
-from asv_watch.engine.workplace import Workplace, check_room, open_workplace
+from asv_watch.engine.workplace import Side, Workplace, check_room, open_workplace, side
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.release_history import ReleaseStep, failed_releases
 from asv_watch.machine.facts import machine_name

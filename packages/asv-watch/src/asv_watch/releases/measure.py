@@ -17,8 +17,7 @@ from asv_watch.compare.measure import Compared, measure
 from asv_watch.comparison import Comparison, Ratio, import_case
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.processes import sampling_orders
-from asv_watch.engine.sides import Side
-from asv_watch.engine.workplace import Workplace, count_that_fits
+from asv_watch.engine.workplace import Side, Workplace, count_that_fits
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.explain import explain_case
 from asv_watch.judge.causes import in_words
