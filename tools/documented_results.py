@@ -19,6 +19,7 @@ import functools
 import io
 import re
 import shlex
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -26,7 +27,6 @@ from asv_watch.asv.settings import read_configuration
 from asv_watch.cli.main import main
 from asv_watch.comparison import Ratio
 from asv_watch.judge.release_history import ReleaseStep
-from asv_watch.records.notes import read_release_notes
 from asv_watch.records.store import read_record
 from asv_watch.releases.measure import release_pairs
 from asv_watch.text import quantities
@@ -92,8 +92,12 @@ def _releases(rest: str) -> str:
 
 
 def _causes(requirement: str) -> str:
-    notes = [n for n in read_release_notes(ROOT / "results") if n.requirement == requirement]
-    texts = [f"**{note.release}: {note.title}.** {note.text.strip()}" for note in notes]
+    notes = tomllib.loads((ROOT / "results" / "notes.toml").read_text(encoding="utf-8"))["release"]
+    texts = [
+        f"**{note['release']}: {note['title']}.** {note['text'].strip()}"
+        for note in notes
+        if note["requirement"] == requirement
+    ]
     return "\n" + "\n\n".join(texts) + "\n"
 
 

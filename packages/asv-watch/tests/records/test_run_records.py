@@ -12,8 +12,8 @@ from asv_watch.records.loading import load_history
 from asv_watch.records.records import FORKED, NOT_FORKED, Record
 from asv_watch.records.store import SittingWriter
 from asv_watch.versions.version import Version
+from tests.judge.test_suspicions import events_of
 from tests.making import commit_hash, make_commits, make_history, make_series
-from tests.runs.test_suspicions import events_of
 from tests.stored import store_benchmarks
 
 

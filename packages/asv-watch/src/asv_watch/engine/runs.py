@@ -217,7 +217,7 @@ def _known(
     try:
         stored = read_results(path)
         for name, of_code in stored.benchmark_version.items():
-            for params, _, run in runs_of(stored, name):
+            for params, run in runs_of(stored, name):
                 if versions.get(case := case_name(name, params)) == of_code:
                     known[case] = run.outcome, run.reason
     except DamagedError:

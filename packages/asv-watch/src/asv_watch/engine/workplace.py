@@ -34,7 +34,6 @@ from asv_watch.versions.git import (
     export_commit,
     find_commit,
     top_of,
-    uncommitted,
     working_tree_commit,
 )
 from asv_watch.versions.version import Version, distribution
@@ -67,7 +66,9 @@ def check_clean(root: Path, measured_paths: Sequence[str], *results: Path) -> No
     """
     untracked = () if measured_paths else ("--untracked-files=no",)
     written = [f":(exclude){path}" for path in results if path.is_relative_to(root)]
-    changed = uncommitted(root, *untracked, "--", *(measured_paths or (":/", *written)))
+    paths = *(measured_paths or (":/", *written)), ":(top,exclude)*.pyc"
+    status = ask_git(root, "status", "--porcelain", *untracked, "--", *paths)
+    changed = [line.split(maxsplit=1)[1] for line in status.splitlines()]
     if changed:
         more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
         raise WatchError(

@@ -240,20 +240,17 @@ def _convert(name: str, entry: dict[str, Any]) -> Benchmark:
 
 
 _LARGEST = sys.float_info.max
+NO_NUMBER = "it gave no finite number"
+"""Begins the reason of a run whose stored value is none that can be shown."""
 
 
 class DamagedError(Exception):
     """A file, or a part of it, does not have the shape that asv writes."""
 
 
-def is_finite_number(value: Any) -> TypeGuard[float]:
+def _is_finite_number(value: Any) -> TypeGuard[float]:
     """Tell whether a stored value can be shown: ``True`` and ``10**400`` cannot."""
     return type(value) in {float, int} and -_LARGEST <= value <= _LARGEST
-
-
-def is_missing(value: Any) -> bool:
-    """Tell whether a stored value says that there is none: ``null`` or ``NaN``."""
-    return value is None or value != value  # noqa: PLR0124 - NaN
 
 
 def read_results(path: Path, machine: str = "") -> Results:
@@ -304,8 +301,8 @@ def facts_of(stored: Results) -> dict[str, str]:
     return facts | environment.facts
 
 
-def runs_of(stored: Results, benchmark: str) -> Iterator[tuple[tuple[str, ...], Any, Run]]:
-    """Yield parameters, stored value and run of each case of a benchmark.
+def runs_of(stored: Results, benchmark: str) -> Iterator[tuple[tuple[str, ...], Run]]:
+    """Yield parameters and run of each case of a benchmark.
 
     A number is a value, ``NaN`` a case that was not run. What is ``null`` or not a finite number
     failed.
@@ -328,19 +325,19 @@ def runs_of(stored: Results, benchmark: str) -> Iterator[tuple[tuple[str, ...], 
         raise DamagedError(f"result must have one entry for each of the {count} cases")
     recipe = sys.intern(recipe_of(version)) if isinstance(version, str) else ""
     for case, value, spread in zip(itertools.product(*params), values, spreads, strict=True):
-        if is_finite_number(value):
+        if _is_finite_number(value):
             point = Point(float(value), _interval(spread.get("ci_99_a"), spread.get("ci_99_b")))
-            yield case, value, Run(Outcome.OK, point, "", recipe)
+            yield case, Run(Outcome.OK, point, "", recipe)
         elif value is None:
-            yield case, value, Run(Outcome.FAILED, None, "no value was stored, and no reason")
-        elif is_missing(value):
-            yield case, value, NEVER_RUN
+            yield case, Run(Outcome.FAILED, None, "no value was stored, and no reason")
+        elif value != value:  # noqa: PLR0124 - NaN
+            yield case, NEVER_RUN
         else:
-            yield case, value, Run(Outcome.FAILED, None, f"it gave no finite number: {value!r}")
+            yield case, Run(Outcome.FAILED, None, f"{NO_NUMBER}: {value!r}")
 
 
 def _interval(low: Any, high: Any) -> tuple[float, float] | None:
-    if is_finite_number(low) and is_finite_number(high) and low <= high:
+    if _is_finite_number(low) and _is_finite_number(high) and low <= high:
         return float(low), float(high)
     return None
 

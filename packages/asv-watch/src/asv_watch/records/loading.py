@@ -29,12 +29,11 @@ from msgspec.structs import replace
 from asv_watch.comparison import Comparison, Outcome, Sitting
 from asv_watch.files import read_regular
 from asv_watch.records.asv_files import (
+    NO_NUMBER,
     SUITE_LIST,
     DamagedError,
     environment_of,
     facts_of,
-    is_finite_number,
-    is_missing,
     read_benchmarks,
     read_results,
     runs_of,
@@ -412,11 +411,11 @@ class _Loader:
             self._left_out[name, "measured with other code of the benchmark"] += 1
             return
         count = unusable = 0
-        for params, value, run in runs_of(stored, name):
+        for params, run in runs_of(stored, name):
             number = self._named.get(case_name(name, params))
             count += 1
             if number is not None:
-                unusable += not (is_missing(value) or is_finite_number(value))
+                unusable += run.reason.startswith(NO_NUMBER)
                 if run is not NEVER_RUN:
                     yield number, run
             elif run.point is not None:

@@ -149,17 +149,6 @@ def commits_changing(repository: Path, span: str, paths: Sequence[str]) -> list[
     ).split()
 
 
-def uncommitted(repository: Path, *arguments: str) -> list[str]:
-    """List the paths that differ from HEAD, except Python's bytecode.
-
-    Args:
-        repository: A checkout.
-        arguments: Options of `git status`, ``--`` and paths; all paths if none is given.
-    """
-    status = ask_git(repository, "status", "--porcelain", *arguments, ":(top,exclude)*.pyc")
-    return [line.split(maxsplit=1)[1] for line in status.splitlines()]
-
-
 def working_tree_commit(repository: Path, left_out: Iterable[Path]) -> str:
     """Return a commit of the working tree, untracked files that git does not ignore included.
 
