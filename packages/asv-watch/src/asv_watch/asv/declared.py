@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +13,6 @@ from asv_watch.asv.selection import Selection, case_pattern
 from asv_watch.comparison import Clock
 from asv_watch.errors import WatchError
 from asv_watch.records.labels import UNDECLARED, Layout
-from asv_watch.versions.version import release_order
 
 
 class SuiteEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -123,14 +122,6 @@ class Declared(msgspec.Struct, frozen=True):
             if any(map(case_pattern(text).search, names))
         ]
         return (*self.preload, *matching)
-
-    def forks_well(self, requirements: Mapping[str, str]) -> bool:
-        """Tell whether forks are as fast as other processes with these releases (by name)."""
-        return all(
-            release_order(requirements[name]) >= release_order(first)
-            for name, first in self.fork_safe_from.items()
-            if requirements.get(name)
-        )
 
 
 _ASV_KEYS = frozenset(

@@ -38,12 +38,6 @@ INFORMATION = "asv-env-info.json"
 """File that asv writes into an environment when it has been made."""
 
 
-def is_complete(folder: Path) -> bool:
-    """Tell whether an environment was made to the end, with the pinned asv_runner in it."""
-    is_made = (folder / INFORMATION).is_file()
-    return is_made and _releases(folder, "asv_runner") == {pinned_asv_runner()}
-
-
 def is_working(folder: Path) -> bool:
     """Tell whether an environment's interpreter runs, and pip and asv_runner can be imported."""
     try:
@@ -149,7 +143,9 @@ def make_environment(root: Path, repository: Path, spec: EnvironmentSpec) -> Non
             long.
         WatchError: it cannot be made.
     """
-    if spec.interpreter is not None or (is_complete(spec.folder) and is_working(spec.folder)):
+    is_made = (spec.folder / INFORMATION).is_file()
+    is_pinned = is_made and _releases(spec.folder, "asv_runner") == {pinned_asv_runner()}
+    if spec.interpreter is not None or (is_pinned and is_working(spec.folder)):
         return
     if not spec.name:
         _install_release(spec)

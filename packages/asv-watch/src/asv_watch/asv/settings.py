@@ -29,7 +29,7 @@ from asv_watch.errors import WatchError
 from asv_watch.machine.commands import run_command
 from asv_watch.options import ENVIRONMENT, ENVIRONMENT_NAME
 from asv_watch.versions.git import ask_git
-from asv_watch.versions.version import Release, distribution, main_release
+from asv_watch.versions.version import Release, distribution, main_release, release_order
 
 _NEWEST_TESTED = "0.6.6"
 """Newest release of asv with which the tests of this package ran."""
@@ -66,7 +66,11 @@ class EnvironmentSpec:
     @property
     def fork_safe(self) -> bool:
         """Whether a forked process is as fast as any other."""
-        return self.declared.forks_well(self.requirements)
+        return all(
+            release_order(self.requirements[name]) >= release_order(first)
+            for name, first in self.declared.fork_safe_from.items()
+            if self.requirements.get(name)
+        )
 
     @property
     def stored_as(self) -> str:

@@ -219,7 +219,11 @@ def main(arguments: list[str] | None = None) -> int:
             if signal.getsignal(ending) == signal.SIG_DFL:
                 signal.signal(ending, end)
                 handled.append(ending)
-        return int(_run(arguments) or ExitStatus.DONE)
+        answer = app(args=list(arguments), prog_name="asv-watch", standalone_mode=False)
+        if answer == ExitStatus.INTERRUPTED:  # typer's answer to Ctrl-C
+            raise KeyboardInterrupt
+        sys.stdout.flush()
+        return int(answer or ExitStatus.DONE)
     except (KeyboardInterrupt, typer.Abort):
         number = received[0] if received else signal.SIGINT
         status, message = 128 + number, _explain_interrupt(arguments, number)
@@ -237,12 +241,4 @@ def main(arguments: list[str] | None = None) -> int:
         for ending in handled:
             signal.signal(ending, signal.SIG_DFL)
     print(printable(f"asv-watch: {' '.join(message.split())}"), file=sys.stderr)
-    return status
-
-
-def _run(arguments: list[str]) -> int | None:
-    status: int | None = app(args=list(arguments), prog_name="asv-watch", standalone_mode=False)
-    if status == ExitStatus.INTERRUPTED:  # typer's answer to Ctrl-C
-        raise KeyboardInterrupt
-    sys.stdout.flush()
     return status
