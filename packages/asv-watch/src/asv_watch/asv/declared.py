@@ -128,8 +128,6 @@ _ASV_KEYS = frozenset(
     {*vars(asv.config.Config()), "version", "build_cache_size", "wheel_cache_size"}
 )
 """Keys of asv itself; it fills in those that are not given."""
-_ADDED_KEY = "declared"
-"""Attribute in which asv's settings carry what `read_declared` returned."""
 
 
 def read_declared(conf: Any, root: Path) -> Declared:
@@ -140,7 +138,6 @@ def read_declared(conf: Any, root: Path) -> Declared:
             expression, or a suite, parameter or word is named that the suites do not have.
     """
     entries = {key: value for key, value in vars(conf).items() if value != ""}
-    entries.pop(_ADDED_KEY, None)
     known = _ASV_KEYS.union(Declared.__struct_fields__)
     for key in entries:
         if key not in known and not key.startswith(("_", "$")):

@@ -4,10 +4,10 @@
 new environment. Here asv installs the release that this package requires, also into an
 environment that holds another one.
 
-**Building.** `BUILD` builds a project without a ``build_command``, and `INSTALL` installs one
-without an ``install_command``. For the project's own commands, the environment gets the build
-requirements of each commit, even if other commits have others. The package is put into a folder of
-its own, so that two commits can be imported in one environment at the same time.
+**Building.** `asv_watch.asv.conf` has the commands for a project that names none. For the
+project's own commands, the environment gets the build requirements of each commit, even if other
+commits have others. The package is put into a folder of its own, so that two commits can be
+imported in one environment at the same time.
 """
 
 import contextlib

@@ -43,7 +43,9 @@ def setup(publish: Callable[[PublishRequest, Any], int]) -> None:
 
     def run(_: Any, conf: Any, range_spec: str | None = None, pull: bool = True) -> int:
         try:
-            return publish(read_request(conf, Path.cwd(), range_spec, fetch=pull), log)
+            root = Path.cwd()
+            conf.declared = read_declared(conf, root)  # as `load_settings` does
+            return publish(read_request(conf, root, range_spec, fetch=pull), log)
         except WatchError as error:
             # asv prints a UserError as one line and exits with status 1.
             raise UserError(printable(str(error))) from error
@@ -67,7 +69,6 @@ def read_request(
     Raises:
         WatchError: an entry is damaged, or the range names no commit.
     """
-    conf.declared = read_declared(conf, root)
 
     def address(text: str) -> str:
         return text if text.startswith(("https://", "http://")) else ""  # asv's "#" is none
