@@ -25,15 +25,8 @@ from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.causes import in_words
 from asv_watch.machine.commands import run_command
 from asv_watch.options import After, Before, Machine, OneCase, Release
+from asv_watch.records import store
 from asv_watch.records.labels import UNDECLARED, Layout
-from asv_watch.records.store import (
-    EXPLANATIONS,
-    Explanation,
-    KernelChange,
-    OperatorDifference,
-    StoredExplanation,
-    append_lines,
-)
 from asv_watch.text import quantities
 from asv_watch.text.terminal import table
 
@@ -52,7 +45,7 @@ def explain_case(
     sides: tuple[Side, Side],
     case: MeasurableCase,
     rounds: int = ROUNDS,
-) -> Explanation:
+) -> store.Explanation:
     """Profile a case on two sides, compare its operators, and store the explanation.
 
     Nothing is stored if a side has changes that are not committed.
@@ -82,14 +75,14 @@ def explain_case(
         shortened = msgspec.structs.replace(
             explanation, operators=explanation.operators[:_MOST_OPERATORS]
         )
-        stored = StoredExplanation(
+        stored = store.StoredExplanation(
             case=case.name, at=int(time.time()), before=old, after=new, explanation=shortened
         )
-        append_lines(workplace.results / EXPLANATIONS, [stored])
+        store.append_lines(workplace.results / store.EXPLANATIONS, [stored])
     return explanation
 
 
-def compare_profiles(before: Sequence[Profile], after: Sequence[Profile]) -> Explanation:
+def compare_profiles(before: Sequence[Profile], after: Sequence[Profile]) -> store.Explanation:
     """Compare the operators, kernels and counts of two sides."""
     times = [
         [
@@ -110,7 +103,7 @@ def compare_profiles(before: Sequence[Profile], after: Sequence[Profile]) -> Exp
         sum(operator.seconds[1] for operator in operators),
     )
     operators.sort(key=lambda operator: (not operator.clear, -abs(operator.difference)))
-    return Explanation(
+    return store.Explanation(
         seconds=total,
         operators=tuple(operators),
         kernels=_kernel_changes(before[0], after[0]),
@@ -125,9 +118,9 @@ _Times = list[tuple[float, float]]
 """Calls and seconds of an operator in each profile."""
 
 
-def _difference(key: tuple[str, str], before: _Times, after: _Times) -> OperatorDifference:
+def _difference(key: tuple[str, str], before: _Times, after: _Times) -> store.OperatorDifference:
     old, new = [seconds for _, seconds in before], [seconds for _, seconds in after]
-    return OperatorDifference(
+    return store.OperatorDifference(
         *key,
         calls=(statistics.median(n for n, _ in before), statistics.median(n for n, _ in after)),
         seconds=(min(old), min(new)),
@@ -135,14 +128,14 @@ def _difference(key: tuple[str, str], before: _Times, after: _Times) -> Operator
     )
 
 
-def _kernel_changes(before: Profile, after: Profile) -> tuple[KernelChange, ...]:
+def _kernel_changes(before: Profile, after: Profile) -> tuple[store.KernelChange, ...]:
     chosen: list[dict[tuple[str, str], set[str]]] = [{}, {}]
     for index, profile in enumerate((before, after)):
         for kernel in profile["kernels"]:
             problem = kernel["primitive"], kernel["problem"]
             chosen[index].setdefault(problem, set()).add(kernel["implementation"])
     return tuple(
-        KernelChange(
+        store.KernelChange(
             *problem,
             tuple(sorted(chosen[0].get(problem, ()))),
             tuple(sorted(chosen[1].get(problem, ()))),
@@ -203,7 +196,9 @@ _COUNTS = {
 }
 
 
-def report(explanation: Explanation, before: str, after: str, layout: Layout = UNDECLARED) -> str:
+def report(
+    explanation: store.Explanation, before: str, after: str, layout: Layout = UNDECLARED
+) -> str:
     """Return the operators that account for the difference, what else differs, and a summary."""
     clear = [operator for operator in explanation.operators if operator.clear]
     old, new = explanation.seconds
@@ -241,7 +236,7 @@ def _count(words: str, before: float, after: float) -> str:
     return f"{before:,.0f} → {after:,.0f} {words}{change}"
 
 
-def _row(operator: OperatorDifference) -> tuple[str, ...]:
+def _row(operator: store.OperatorDifference) -> tuple[str, ...]:
     calls = " → ".join(f"{count:g}" for count in dict.fromkeys(operator.calls))
     before, after = operator.seconds
     times = _time(before), _time(after), _signed(operator.difference)

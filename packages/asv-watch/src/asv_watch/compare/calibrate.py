@@ -19,13 +19,7 @@ from asv_watch.comparison import Comparison
 from asv_watch.engine.cases import list_cases
 from asv_watch.engine.workplace import Workplace, open_workplace, side
 from asv_watch.errors import ExitStatus, WatchError
-from asv_watch.judge.graph import (
-    MachineGraphs,
-    machine_graphs,
-    noise_in_words,
-    ratios_to_first,
-    smallest_changes,
-)
+from asv_watch.judge import graph
 from asv_watch.options import Cases, Machine, Release
 from asv_watch.text import quantities
 from asv_watch.versions.git import ask_git
@@ -86,20 +80,22 @@ def calibrate(
 def _print_noise(
     workplace: Workplace, commit: str, measured: Sequence[Comparison], sides: int
 ) -> None:
-    graphs = machine_graphs(workplace.configuration.results, workplace.machine)
-    ratios = ratios_to_first(measured, graphs)
+    graphs = graph.machine_graphs(workplace.configuration.results, workplace.machine)
+    ratios = graph.ratios_to_first(measured, graphs)
     print(
         f"{len(ratios)} ratios of {commit[:8]} to itself differ from 1 by "
-        f"{noise_in_words(ratios)}.\n{place_in_words(measured, graphs, sides)}"
+        f"{graph.noise_in_words(ratios)}.\n{place_in_words(measured, graphs, sides)}"
     )
     print(
         f"Smallest detectable change of a comparison on {workplace.machine}: "
-        f"{smallest_changes(measured, graphs)}. "
+        f"{graph.smallest_changes(measured, graphs)}. "
         "`pyperf system show` names settings that disturb timings."
     )
 
 
-def place_in_words(comparisons: Sequence[Comparison], graphs: MachineGraphs, sides: int) -> str:
+def place_in_words(
+    comparisons: Sequence[Comparison], graphs: graph.MachineGraphs, sides: int
+) -> str:
     """Say which place among sides that are the same differs most from the others.
 
     The standard error is that of the rounds alone: sides of one sitting share all else.

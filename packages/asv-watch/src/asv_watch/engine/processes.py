@@ -43,13 +43,7 @@ from asv_watch.comparison import Clock, Finite
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.workplace import Side
 from asv_watch.errors import MachineError
-from asv_watch.machine.children import (
-    Child,
-    Lines,
-    TooMuchMemoryError,
-    exit_in_words,
-    memory_limit,
-)
+from asv_watch.machine import children
 from asv_watch.machine.commands import check_machine
 from asv_watch.machine.facts import usable_cores
 from asv_watch.statistics.ratio import fastest
@@ -169,7 +163,7 @@ class CaseTimedOutError(CaseFailedError):
 class Parent:
     """The process from which those of the sides are forked, or that of the only side."""
 
-    def __init__(self, child: Child, connections: int) -> None:
+    def __init__(self, child: children.Child, connections: int) -> None:
         """Describe a process that has started, and from which so many sides are forked."""
         self.child, self._open = child, connections
 
@@ -191,7 +185,7 @@ class Connection:
 
     parent: Parent
     requests: IO[bytes]
-    answers: Lines
+    answers: children.Lines
 
 
 class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
@@ -223,7 +217,7 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
         self.seed = seed
         self._installed = installed_in(side.environment.folder)
         self._errors = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
-        self._memory_limit = memory_limit(sides)
+        self._memory_limit = children.memory_limit(sides)
         self._errors_before = 0
         self._connection: Connection | None = None
         self._case: MeasurableCase | None = None
@@ -260,7 +254,7 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
             answers: descriptor from which answers are read.
             case: the case.
         """
-        lines = Lines(os.fdopen(answers, "rb", 0), self._memory_limit)
+        lines = children.Lines(os.fdopen(answers, "rb", 0), self._memory_limit)
         self._connection = Connection(parent, os.fdopen(requests, "wb", 0), lines)
         self._shared_by = case.process
 
@@ -383,7 +377,7 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
         # Not `read`: the process writes where this file's position is.
         errors = os.pread(self.errors, written, self._errors_before)
         lines = errors.decode(errors="replace").strip().splitlines()
-        return lines[-1] if lines and status > 0 else exit_in_words(status)
+        return lines[-1] if lines and status > 0 else children.exit_in_words(status)
 
     def _shown(self, reason: str) -> str:
         """Return a reason without the folders of this machine, and no longer than is stored."""
@@ -409,7 +403,7 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
                 reason = f"finished no round in {_TIMEOUTS_OF_A_ROUND * case.timeout:g} s"
             self.stop(kill=True)
             raise CaseTimedOutError(reason, self) from None
-        except TooMuchMemoryError as error:
+        except children.TooMuchMemoryError as error:
             self.stop(kill=True)
             raise CaseFailedError(str(error), self) from None
         except (msgspec.DecodeError, UnicodeDecodeError):
@@ -628,7 +622,7 @@ def _start_missing(
             }
             for server, of_side in zip(together, files, strict=True)
         ]
-        child = Child(
+        child = children.Child(
             first.side.command(probes.MEASURE, json.dumps(sides), *preload, "--", *shared),
             stdin=subprocess.DEVNULL,
             stdout=first.errors,

@@ -34,17 +34,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from asv_watch.comparison import Clock, Comparison, Rounds, metric_of
+from asv_watch.engine import processes
 from asv_watch.engine.cases import MeasurableCase
-from asv_watch.engine.processes import (
-    COMPUTING,
-    DISTURBED,
-    CaseFailedError,
-    CaseSkippedError,
-    CaseTimedOutError,
-    Round,
-    SideResult,
-    UnmeasuredError,
-)
 from asv_watch.statistics.ratio import (
     estimate_ratio,
     margin_of_error,
@@ -58,20 +49,20 @@ BUSY = 0.02
 """Share of the CPU time that other work added, from which the machine counts as busy."""
 
 
-def clock_of(case: MeasurableCase, rounds: Sequence[Round]) -> Clock:
+def clock_of(case: MeasurableCase, rounds: Sequence[processes.Round]) -> Clock:
     """Return the clock from which the ratios of a case are computed."""
     numbers = [number for numbers in rounds for number in numbers if number]
     if any(number.clock for number in numbers):
         return "process"
     computing = sum(number.computes for number in numbers)
-    if not case.can_fork or computing < COMPUTING * len(numbers):
+    if not case.can_fork or computing < processes.COMPUTING * len(numbers):
         return ""  # a GPU computes while the process does nothing
     wall = sum(number.wall or 0.0 for number in numbers)
     cpu = sum(number.cpu or 0.0 for number in numbers)
     return "process" if wall > (1 + BUSY) * cpu else ""
 
 
-def seconds(number: SideResult, clock: Clock) -> float:
+def seconds(number: processes.SideResult, clock: Clock) -> float:
     """Return the seconds of a call by a clock, or the value of a case that times nothing."""
     return number.cpu if clock and number.cpu is not None else number.value
 
@@ -128,8 +119,8 @@ class _OpenCase:
     """A case that is not finished."""
 
     case: MeasurableCase
-    rounds: list[Round]
-    unmeasured: dict[int, UnmeasuredError] = field(default_factory=dict)
+    rounds: list[processes.Round]
+    unmeasured: dict[int, processes.UnmeasuredError] = field(default_factory=dict)
     """Maps the index of a side to the reason why it is not measured any more."""
     repeated_until: int = 0
     """Number of rounds that a doubtful case gets; 0 if it is not doubtful."""
@@ -158,7 +149,7 @@ class RoundsOfCases:
         sides: int,
         sampling: Sampling,
         keep: KeepCase,
-        kept: Mapping[str, Sequence[Round]],
+        kept: Mapping[str, Sequence[processes.Round]],
     ) -> None:
         """Begin with the rounds that an earlier start kept.
 
@@ -182,7 +173,7 @@ class RoundsOfCases:
         unmeasured = self.open[case].unmeasured
         return [side for side in range(self._sides) if side not in unmeasured]
 
-    def add(self, case: MeasurableCase, numbers: Round) -> str:
+    def add(self, case: MeasurableCase, numbers: processes.Round) -> str:
         """Add a round of a case and return its ratio, or else its value, in words.
 
         A case that times nothing is closed if more rounds would not change its answer.
@@ -209,7 +200,9 @@ class RoundsOfCases:
         changes = [quantities.change(ratios[-1], kind) for ratios in opened.ratios()]
         return ", ".join(changes) or quantities.quantity(values[0], case.unit)
 
-    def leave_out(self, case: MeasurableCase, side: int, reason: UnmeasuredError) -> None:
+    def leave_out(
+        self, case: MeasurableCase, side: int, reason: processes.UnmeasuredError
+    ) -> None:
         """Go on without a side; close the case if nothing is left to compare."""
         opened = self.open[case]
         opened.unmeasured[side] = reason
@@ -301,7 +294,9 @@ class RoundsOfCases:
         clock = clock_of(opened.case, opened.rounds)
         numbers = [n for numbers in opened.rounds for n in numbers if n and n.wall is not None]
         wall = sum(number.wall or 0.0 for number in numbers)
-        return wall - sum(seconds(number, clock) for number in numbers) > DISTURBED * wall
+        return (
+            wall - sum(seconds(number, clock) for number in numbers) > processes.DISTURBED * wall
+        )
 
     def _fewest_rounds(self, case: MeasurableCase) -> int:
         """Return the fewest rounds of a case; for a single version its suite says how many."""
@@ -359,13 +354,15 @@ class RoundsOfCases:
             cpu=_other_clock(opened.rounds, "cpu"),
             exact=exact,
             least_spread=float(f"{least_spread:.4g}"),
-            skipped={side: e.reason for side, e in reasons if isinstance(e, CaseSkippedError)},
+            skipped={
+                side: e.reason for side, e in reasons if isinstance(e, processes.CaseSkippedError)
+            },
             failed={
                 side: str(e) if self._sides > 1 else e.reason
                 for side, e in reasons
-                if isinstance(e, CaseFailedError)
+                if isinstance(e, processes.CaseFailedError)
             },
-            late=tuple(side for side, e in reasons if isinstance(e, CaseTimedOutError)),
+            late=tuple(side for side, e in reasons if isinstance(e, processes.CaseTimedOutError)),
             clock=clock_of(case, opened.rounds),
             cases=case.sides,
             benchmark_version=case.version,
@@ -375,14 +372,14 @@ class RoundsOfCases:
         self._keep(result)
 
 
-def _column(rounds: Sequence[Round], name: str) -> Rounds:
+def _column(rounds: Sequence[processes.Round], name: str) -> Rounds:
     return tuple(
         tuple(None if number is None else getattr(number, name) for number in numbers)
         for numbers in rounds
     )
 
 
-def _other_clock(rounds: Sequence[Round], name: str) -> Rounds:
+def _other_clock(rounds: Sequence[processes.Round], name: str) -> Rounds:
     """Return the numbers of another clock; empty if they are those of the case's own."""
     values, other = _column(rounds, "value"), _column(rounds, name)
     pairs = zip(itertools.chain(*values), itertools.chain(*other), strict=True)

@@ -30,13 +30,7 @@ from asv_watch.machine.budget import Budget, is_spent, run_within
 from asv_watch.machine.commands import run_command
 from asv_watch.machine.facts import machine_facts, machine_state
 from asv_watch.progress import human_time
-from asv_watch.records.asv_files import (
-    DamagedError,
-    read_machine_list,
-    read_results,
-    runs_of,
-    store_list,
-)
+from asv_watch.records import asv_files
 from asv_watch.records.records import FORKED, NOT_FORKED, PROCESSES, case_name
 from asv_watch.records.store import RunKey, SittingWriter, newest_of_runs, read_record
 from asv_watch.versions.git import ask_git
@@ -215,12 +209,12 @@ def _known(
     results = workplace.configuration.results
     path = result_file(results, workplace.machine, version.commit, environment)
     try:
-        stored = read_results(path)
+        stored = asv_files.read_results(path)
         for name, of_code in stored.benchmark_version.items():
-            for params, run in runs_of(stored, name):
+            for params, run in asv_files.runs_of(stored, name):
                 if versions.get(case := case_name(name, params)) == of_code:
                     known[case] = run.outcome, run.reason
-    except DamagedError:
+    except asv_files.DamagedError:
         pass  # there is none, or what it has is measured anew
     for name, measured in _measured(workplace, version, environment).items():
         if versions.get(name) == measured.benchmark_version:
@@ -237,7 +231,7 @@ def _list(workplace: Workplace, version: Side, commit: str) -> tuple[Benchmarks,
         The benchmarks, and why suites that are in neither list cannot be imported.
     """
     results = workplace.configuration.results
-    stored = read_machine_list(results, workplace.machine)
+    stored = asv_files.read_machine_list(results, workplace.machine)
     make_environment(workplace.root, workplace.configuration.repository, version.environment)
     try:
         listing = list_benchmarks(workplace, [version])
@@ -259,7 +253,7 @@ def _list(workplace: Workplace, version: Side, commit: str) -> tuple[Benchmarks,
         suites = workplace.configuration.suites
         committed = ask_git(suites, "log", "-1", "--format=%ct", "--", ".")
         entries = {str(benchmark["name"]): benchmark for benchmark in benchmarks}
-        store_list(results, workplace.machine, entries, int(committed or 0))
+        asv_files.store_list(results, workplace.machine, entries, int(committed or 0))
     return benchmarks, {
         suite: reason for suite, reason in listing.failures.items() if not failing[suite]
     }

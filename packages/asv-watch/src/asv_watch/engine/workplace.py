@@ -13,29 +13,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from asv_watch import probes
+from asv_watch.asv import settings
 from asv_watch.asv.declared import Declared
 from asv_watch.asv.environments import build_package
-from asv_watch.asv.settings import (
-    NEWEST,
-    Configuration,
-    EnvironmentSpec,
-    describe_interpreter,
-    read_configuration,
-    select_environments,
-)
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.machine.commands import run_command
 from asv_watch.machine.facts import machine_name
 from asv_watch.machine.lock import exclusive_run
 from asv_watch.records.notes import commit_of_version
-from asv_watch.versions.git import (
-    ask_git,
-    check_complete,
-    export_commit,
-    find_commit,
-    top_of,
-    working_tree_commit,
-)
+from asv_watch.versions import git
 from asv_watch.versions.version import Version, distribution
 
 _GIB = 1024**3
@@ -54,8 +40,8 @@ def check_checkout(root: Path) -> None:
             f"the folder {str(root)!r} has a line break in its name, which git cannot share "
             "objects across; rename it"
         )
-    check_complete(root)
-    if not ask_git(root, "rev-parse", "--verify", "HEAD^{commit}"):
+    git.check_complete(root)
+    if not git.ask_git(root, "rev-parse", "--verify", "HEAD^{commit}"):
         raise WatchError(f"{root} has no commit yet; commit first, asv measures commits")
 
 
@@ -67,7 +53,7 @@ def check_clean(root: Path, measured_paths: Sequence[str], *results: Path) -> No
     untracked = () if measured_paths else ("--untracked-files=no",)
     written = [f":(exclude){path}" for path in results if path.is_relative_to(root)]
     paths = *(measured_paths or (":/", *written)), ":(top,exclude)*.pyc"
-    status = ask_git(root, "status", "--porcelain", *untracked, "--", *paths)
+    status = git.ask_git(root, "status", "--porcelain", *untracked, "--", *paths)
     changed = [line.split(maxsplit=1)[1] for line in status.splitlines()]
     if changed:
         more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
@@ -77,7 +63,9 @@ def check_clean(root: Path, measured_paths: Sequence[str], *results: Path) -> No
         )
 
 
-def check_room(configuration: Configuration, environments: tuple[EnvironmentSpec, ...]) -> None:
+def check_room(
+    configuration: settings.Configuration, environments: tuple[settings.EnvironmentSpec, ...]
+) -> None:
     """Refuse a full disk, or a results folder that cannot be written."""
     new = [environment for environment in environments if not environment.folder.is_dir()]
     results = configuration.results
@@ -100,7 +88,9 @@ def check_room(configuration: Configuration, environments: tuple[EnvironmentSpec
         ) from error
 
 
-def count_that_fits(configuration: Configuration, folders: Collection[Path], most: int) -> int:
+def count_that_fits(
+    configuration: settings.Configuration, folders: Collection[Path], most: int
+) -> int:
     """Return how many of the environments in these folders fit on the disk, at most ``most``.
 
     Those that are installed already need no more room.
@@ -120,8 +110,8 @@ class Workplace:
     """A checkout that passed every check, and what is measured in it."""
 
     root: Path
-    configuration: Configuration
-    environments: tuple[EnvironmentSpec, ...]
+    configuration: settings.Configuration
+    environments: tuple[settings.EnvironmentSpec, ...]
     machine: str
     """Folder of this machine's results, and its name in asv."""
 
@@ -137,9 +127,9 @@ class Workplace:
 
 
 def _remedy_of_branch(repository: Path, branch: str) -> str:
-    if ask_git(repository, "rev-parse", "--verify", f"refs/remotes/origin/{branch}"):
+    if git.ask_git(repository, "rev-parse", "--verify", f"refs/remotes/origin/{branch}"):
         return f"make it with `git branch {branch} origin/{branch}`"
-    head = ask_git(repository, "symbolic-ref", "--short", "HEAD")
+    head = git.ask_git(repository, "symbolic-ref", "--short", "HEAD")
     return f'write "branches": ["{head or "main"}"] into asv.conf.json'
 
 
@@ -160,12 +150,14 @@ def open_workplace(
         WatchError: the first check that fails, or another run holds the checkout.
     """
     check_checkout(root)
-    configuration = read_configuration(root, fetch=True)
-    environments = select_environments(configuration.environments, release)
+    configuration = settings.read_configuration(root, fetch=True)
+    environments = settings.select_environments(configuration.environments, release)
     name = machine_name(machine)
     if committed:
         branch = configuration.branch
-        if not ask_git(configuration.repository, "rev-parse", "--verify", f"refs/heads/{branch}"):
+        if not git.ask_git(
+            configuration.repository, "rev-parse", "--verify", f"refs/heads/{branch}"
+        ):
             raise WatchError(
                 f"there is no local branch {branch!r}, which asv.conf.json tracks; "
                 f"{_remedy_of_branch(configuration.repository, branch)}"
@@ -193,7 +185,7 @@ class Side:
     """Name for people: ``main (1a2b3c4d), numpy 2.4.0``."""
     source: Path
     """Folder that holds the package as it was at the commit, or in the working tree."""
-    environment: EnvironmentSpec
+    environment: settings.EnvironmentSpec
     suites: Path
     """Folder of the suites that measure it: the checkout's own, whatever the commit."""
     version: Version | None = None
@@ -241,7 +233,7 @@ class Side:
         return str(self.python), str(self.suites), variables
 
 
-def side(workplace: Workplace, text: str, release: str = NEWEST) -> Side:
+def side(workplace: Workplace, text: str, release: str = settings.NEWEST) -> Side:
     """Make one side from what a person typed.
 
     Args:
@@ -256,8 +248,8 @@ def side(workplace: Workplace, text: str, release: str = NEWEST) -> Side:
     configuration = workplace.configuration
     repository = configuration.repository
     revision, _, own_release = text.partition("@")
-    wanted = own_release or release or NEWEST
-    environments = select_environments(configuration.environments, wanted)
+    wanted = own_release or release or settings.NEWEST
+    environments = settings.select_environments(configuration.environments, wanted)
     if len(environments) != 1:
         names = ", ".join(spec.label for spec in environments)
         raise WatchError(f"a side takes one environment, and {wanted!r} names several: {names}")
@@ -265,8 +257,8 @@ def side(workplace: Workplace, text: str, release: str = NEWEST) -> Side:
     if revision == WORKING_TREE:
         kept = configuration.work_folder, configuration.environments_folder
         written = (*kept, configuration.results, configuration.site)
-        commit = working_tree_commit(repository, written)
-        if commit != find_commit(repository, "HEAD"):
+        commit = git.working_tree_commit(repository, written)
+        if commit != git.find_commit(repository, "HEAD"):
             for earlier in (configuration.work_folder / _PACKAGES).glob(f"{_TREE}*"):
                 if not earlier.name.startswith(f"{_TREE}{commit}"):
                     shutil.rmtree(earlier, ignore_errors=True)
@@ -275,7 +267,7 @@ def side(workplace: Workplace, text: str, release: str = NEWEST) -> Side:
             return dataclasses.replace(tree, version=None)
         revision = "HEAD"
     named = commit_of_version(configuration.results, revision) or revision
-    commit = find_commit(repository, named)
+    commit = git.find_commit(repository, named)
     if not commit:
         raise WatchError(
             f"{revision!r} is not a commit, tag, branch or version of this project; "
@@ -303,7 +295,7 @@ def reference_side(workplace: Workplace) -> Side:
 def commit_side(
     workplace: Workplace,
     commit: str,
-    environment: EnvironmentSpec,
+    environment: settings.EnvironmentSpec,
     name: str = "",
     *,
     prefix: str = "",
@@ -338,7 +330,7 @@ def commit_side(
         if not folder.is_dir():
             aside = folder.with_name(f".{folder.name}.tmp")
             shutil.rmtree(aside, ignore_errors=True)
-            export_commit(Path(top_of(repository)), commit, aside)
+            git.export_commit(Path(git.top_of(repository)), commit, aside)
             aside.rename(folder)
         project = folder / configuration.subfolder
         source = project / "src" if (project / "src").is_dir() else project
@@ -357,7 +349,7 @@ def interpreter_side(workplace: Workplace, python: str) -> Side:
     path = Path(os.path.abspath(python))  # not resolved: a link tells which environment it is
     newest = configuration.environments[0]
     names = [*newest.requirements, configuration.project]
-    release, requirements = describe_interpreter(path, names)
+    release, requirements = settings.describe_interpreter(path, names)
     environment = dataclasses.replace(
         newest,
         requirements=requirements,
@@ -368,7 +360,7 @@ def interpreter_side(workplace: Workplace, python: str) -> Side:
     )
     label = ", ".join(f"{distribution(name)} {text}" for name, text in requirements.items())
     name = f"{python} ({label or f'Python {release}'})"
-    commit = find_commit(configuration.repository, "HEAD")
+    commit = git.find_commit(configuration.repository, "HEAD")
     if configuration.project not in requirements:
         return commit_side(workplace, commit, environment, name)
     empty_folder = configuration.work_folder / _PACKAGES / "nothing"

@@ -27,14 +27,8 @@ from asv_watch import probes
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.workplace import Side
 from asv_watch.gate.changes import Changed, words
+from asv_watch.machine import children
 from asv_watch.machine.budget import Budget
-from asv_watch.machine.children import (
-    Child,
-    Lines,
-    TooMuchMemoryError,
-    exit_in_words,
-    memory_limit,
-)
 from asv_watch.progress import Display, human_time
 from asv_watch.text import quantities
 
@@ -199,7 +193,7 @@ class Profiler:
         with tempfile.TemporaryFile("w+", encoding="utf-8") as request:
             json.dump(self._request, request)
             request.seek(0)
-            self._child = Child(
+            self._child = children.Child(
                 self._side.command(probes.EXECUTED, self._side.source),
                 stdin=request,
                 stdout=subprocess.PIPE,
@@ -210,7 +204,7 @@ class Profiler:
         self._child.send_signal(signal.SIGSTOP)
         pid, stdout = self._child.process.pid, self._child.process.stdout
         assert stdout is not None  # noqa: S101 - PIPE was asked for
-        self._lines = Lines(stdout, memory_limit(), pid)
+        self._lines = children.Lines(stdout, children.memory_limit(), pid)
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -232,7 +226,7 @@ class Profiler:
                     self._take(self._lines.read(min(until, patient_until)))
                 except TimeoutError:
                     break
-                except TooMuchMemoryError as error:
+                except children.TooMuchMemoryError as error:
                     self._stop_case(str(error))
         finally:
             self._child.send_signal(signal.SIGSTOP)
@@ -252,7 +246,7 @@ class Profiler:
         answered = self.shares.keys() | self.failures.keys()
         missing = [case for case in self._identities if case not in answered]
         if status and missing:
-            reason = self._stopped or f"the profiler ended: {exit_in_words(status)}"
+            reason = self._stopped or f"the profiler ended: {children.exit_in_words(status)}"
             self.failures[missing[0]] = reason
 
     def _take(self, line: bytes) -> None:

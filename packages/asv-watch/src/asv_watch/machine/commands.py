@@ -12,13 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from asv_watch.errors import OF_MACHINE, MachineError, WatchError
-from asv_watch.machine.children import (
-    Child,
-    MemoryWatch,
-    TooMuchMemoryError,
-    exit_in_words,
-    memory_limit,
-)
+from asv_watch.machine import children
 
 _FEWEST_BYTES = 32 * 1024**2
 
@@ -111,7 +105,7 @@ def find_cause(log: str, status: int = 1, *, installs: bool = True) -> MachineEr
         A `MachineError` if its disk, memory or network is to blame, or the package index.
     """
     if status < 0:
-        return WatchError(exit_in_words(status))
+        return WatchError(children.exit_in_words(status))
     for text, remedy in _FAULTS:
         if text in log:
             return MachineError(remedy)
@@ -128,7 +122,7 @@ def run_command(
     timeout_s: float,
     *,
     installs: bool = False,
-    watch: MemoryWatch | None = None,
+    watch: children.MemoryWatch | None = None,
     **options: Any,
 ) -> str:
     """Run a command and return what it printed.
@@ -144,8 +138,11 @@ def run_command(
         MachineError: it failed because of the machine or the package index.
         WatchError: it failed otherwise, used too much memory, or took too long.
     """
-    watch, deadline = watch or MemoryWatch(memory_limit()), time.monotonic() + timeout_s
-    with Child(
+    watch, deadline = (
+        watch or children.MemoryWatch(children.memory_limit()),
+        time.monotonic() + timeout_s,
+    )
+    with children.Child(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
     ) as child:
         try:
@@ -156,7 +153,7 @@ def run_command(
         except TimeoutError:
             late = MachineError if installs else WatchError
             raise late(f"no answer after {timeout_s:g} s; try again later") from None
-        except TooMuchMemoryError as error:
+        except children.TooMuchMemoryError as error:
             raise WatchError(str(error)) from None
     if child.process.returncode:
         raise find_cause(errors, child.process.returncode, installs=installs)

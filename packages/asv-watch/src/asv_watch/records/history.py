@@ -12,27 +12,16 @@ import numpy as np
 import numpy.typing as npt
 
 from asv_watch.comparison import Comparison
+from asv_watch.records import records
 from asv_watch.records.labels import UNDECLARED, Layout
 from asv_watch.records.notes import Notes
-from asv_watch.records.records import (
-    NEVER_RUN,
-    Benchmark,
-    Case,
-    Environment,
-    LeftOut,
-    Machine,
-    Point,
-    Problem,
-    Record,
-    Run,
-)
 from asv_watch.records.store import StoredExplanation
 from asv_watch.versions.version import Commit
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 _VERSION = re.compile(r"v?\d+(\.\d+)+\w*")
-_NO_VALUE, _NO_INTERVAL = Point(math.nan), (math.nan, math.nan)
+_NO_VALUE, _NO_INTERVAL = records.Point(math.nan), (math.nan, math.nan)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,15 +32,15 @@ class RunColumns:
     """Hashes of all commits measured by the machine in the environment, oldest first."""
     indices: Indices
     """Index in ``commits`` of each run."""
-    stored: Sequence[Run]
+    stored: Sequence[records.Run]
 
     def __len__(self) -> int:
         """Return the number of runs."""
         return len(self.stored)
 
-    def runs(self) -> dict[str, Run]:
+    def runs(self) -> dict[str, records.Run]:
         """Return the run of each commit, `NEVER_RUN` if there is none."""
-        runs = dict.fromkeys(self.commits, NEVER_RUN)
+        runs = dict.fromkeys(self.commits, records.NEVER_RUN)
         for index, run in zip(self.indices.tolist(), self.stored, strict=True):
             runs[self.commits[index]] = run
         return runs
@@ -89,21 +78,21 @@ class Series:
 
     machine: str
     environment: str
-    case: Case
+    case: records.Case
     unit: str
     higher_is_better: bool
     columns: RunColumns
     """Its runs, for each commit with any result of this machine and environment."""
 
     @cached_property
-    def runs(self) -> dict[str, Run]:
+    def runs(self) -> dict[str, records.Run]:
         """Maps a commit hash, oldest first, to its run: ``NEVER_RUN`` if this case has none."""
         return self.columns.runs()
 
     @property
-    def last(self) -> Run:
+    def last(self) -> records.Run:
         """The newest run apart from ``NEVER_RUN``, or ``NEVER_RUN`` if there is none."""
-        return self.columns.stored[-1] if self.columns else NEVER_RUN
+        return self.columns.stored[-1] if self.columns else records.NEVER_RUN
 
 
 @dataclass(frozen=True)
@@ -113,16 +102,18 @@ class History:
     commits: tuple[Commit, ...] = ()
     """Oldest first, along the tracked branch: those with results, those that were compared with
     others, and the tagged ones."""
-    machines: dict[str, Machine] = field(default_factory=dict)
-    environments: dict[str, Environment] = field(default_factory=dict)
-    benchmarks: dict[str, Benchmark] = field(default_factory=dict)
+    machines: dict[str, records.Machine] = field(default_factory=dict)
+    environments: dict[str, records.Environment] = field(default_factory=dict)
+    benchmarks: dict[str, records.Benchmark] = field(default_factory=dict)
     series: tuple[Series, ...] = ()
-    problems: tuple[Problem, ...] = ()
-    left_out: tuple[LeftOut, ...] = ()
+    problems: tuple[records.Problem, ...] = ()
+    left_out: tuple[records.LeftOut, ...] = ()
     facts: dict[tuple[str, str], dict[str, dict[str, str]]] = field(default_factory=dict)
     """Maps machine and environment, then a commit hash, oldest first, to the facts of its results:
     those of the machine, ``requirement <name>`` and ``variable <name>``."""
-    recorded: dict[tuple[str, str], dict[str, tuple[Record, ...]]] = field(default_factory=dict)
+    recorded: dict[tuple[str, str], dict[str, tuple[records.Record, ...]]] = field(
+        default_factory=dict
+    )
     """Maps machine and environment, then a commit hash, oldest first, to the records of its runs,
     oldest first. Commits from before runs had records are missing."""
     notes: Notes = field(default_factory=Notes)

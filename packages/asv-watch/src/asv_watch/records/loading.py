@@ -28,16 +28,7 @@ from msgspec.structs import replace
 
 from asv_watch.comparison import Comparison, Outcome, Sitting
 from asv_watch.files import read_regular
-from asv_watch.records.asv_files import (
-    NO_NUMBER,
-    SUITE_LIST,
-    DamagedError,
-    environment_of,
-    facts_of,
-    read_benchmarks,
-    read_results,
-    runs_of,
-)
+from asv_watch.records import asv_files, store
 from asv_watch.records.history import History, RunColumns, Series
 from asv_watch.records.labels import UNDECLARED, Layout
 from asv_watch.records.notes import read_notes
@@ -57,15 +48,6 @@ from asv_watch.records.records import (
     case_name,
     code_version,
     recipe_of,
-)
-from asv_watch.records.store import (
-    EXPLANATIONS,
-    RunKey,
-    StoredExplanation,
-    newest_of_runs,
-    read_record,
-    read_stored,
-    run_of,
 )
 from asv_watch.versions.version import Commit, Release
 
@@ -136,14 +118,14 @@ class _Loader:
         self._order = {commit.hash: position for position, commit in enumerate(commits)}
         self._problems: list[Problem] = []
         if benchmarks is None:
-            benchmarks, self._problems = read_benchmarks(results_dir)
+            benchmarks, self._problems = asv_files.read_benchmarks(results_dir)
         self._benchmarks = benchmarks
-        measured, damaged = read_record(results_dir, machine, benchmarks)
-        self._measured = newest_of_runs(measured)
-        self._sittings: dict[RunKey, dict[int, Sitting]] = defaultdict(dict)
+        measured, damaged = store.read_record(results_dir, machine, benchmarks)
+        self._measured = store.newest_of_runs(measured)
+        self._sittings: dict[store.RunKey, dict[int, Sitting]] = defaultdict(dict)
         """Maps a run to its sittings by their start."""
         for each in measured:
-            if (run := run_of(each.sitting)) is not None:
+            if (run := store.run_of(each.sitting)) is not None:
                 self._sittings[run][each.sitting.at] = each.sitting
         by_machine: dict[str, list[Comparison]] = defaultdict(list)
         for each in measured:
@@ -172,9 +154,9 @@ class _Loader:
         self._environments: dict[str, tuple[int, Environment]] = {}
         """Maps a name to the position of its newest commit and to what was stored there."""
         self._setups: dict[tuple[str, str], _Setup] = {}
-        self._files: dict[RunKey, str] = {}
+        self._files: dict[store.RunKey, str] = {}
         """Maps a run to the name of asv's file of it."""
-        self._explanations: dict[str, tuple[StoredExplanation, ...]] = {}
+        self._explanations: dict[str, tuple[store.StoredExplanation, ...]] = {}
 
     def load(self) -> History:
         for folder in sorted(self._results_dir.glob(self._folders)):
@@ -289,7 +271,7 @@ class _Loader:
         except OSError as error:
             self._problem(folder, f"it cannot be read: {error.strerror}")
             return
-        others = {"machine.json", SUITE_LIST}
+        others = {"machine.json", asv_files.SUITE_LIST}
         result_files = [f for f in files if f.suffix == ".json" and f.name not in others]
         machine_file = folder / "machine.json"
         if result_files or machine_file.exists():
@@ -299,9 +281,9 @@ class _Loader:
         else:
             return
         self._machines[machine.name] = machine
-        path = folder / EXPLANATIONS
-        self._explanations[machine.name], damage = read_stored(
-            path, StoredExplanation, "explanation"
+        path = folder / store.EXPLANATIONS
+        self._explanations[machine.name], damage = store.read_stored(
+            path, store.StoredExplanation, "explanation"
         )
         self._problems += damage
         for path in result_files:
@@ -310,7 +292,7 @@ class _Loader:
     def _read_machine(self, path: Path) -> Machine:
         try:
             content = read_description(path)
-        except DamagedError as error:
+        except asv_files.DamagedError as error:
             self._problem(path, f"{error}; the folder's name is used as the machine's")
             return Machine(path.parent.name)
         facts = {key: str(value) for key, value in content.items()}
@@ -319,11 +301,11 @@ class _Loader:
 
     def _load_file(self, path: Path, machine: str) -> None:
         try:
-            stored = read_results(path, machine)
-        except DamagedError as error:
+            stored = asv_files.read_results(path, machine)
+        except asv_files.DamagedError as error:
             self._problem(path, f"{error}; its results are left out")
             return
-        key = RunKey(machine, path.stem.partition("-")[2] or path.stem, stored.commit_hash)
+        key = store.RunKey(machine, path.stem.partition("-")[2] or path.stem, stored.commit_hash)
         if key in self._files:
             message = f"{self._files[key]} has the same commit and environment"
             self._problem(path, f"{message}; this file is left out")
@@ -331,7 +313,9 @@ class _Loader:
         self._files[key] = path.name
         self._add_run(key, stored, path)
 
-    def _add_run(self, key: RunKey, stored: Results | None = None, path: Path = Path()) -> None:
+    def _add_run(
+        self, key: store.RunKey, stored: Results | None = None, path: Path = Path()
+    ) -> None:
         """Add what was stored of a commit: by the engine, by asv, or both."""
         if key.commit not in self._order:
             self._left_out[key.commit, NOT_ON_BRANCH] += 1
@@ -339,8 +323,8 @@ class _Loader:
         setup = self._setups.setdefault((key.machine, key.environment), _Setup())
         sittings = [sitting for _, sitting in sorted(self._sittings.get(key, {}).items())]
         if stored is not None:
-            environment = environment_of(stored, key.environment)
-            setup.facts[key.commit] = facts_of(stored)
+            environment = asv_files.environment_of(stored, key.environment)
+            setup.facts[key.commit] = asv_files.facts_of(stored)
         else:
             version, conditions = sittings[-1].versions[-1], sittings[-1].conditions
             assert conditions is not None  # noqa: S101 - it is a run
@@ -374,7 +358,7 @@ class _Loader:
                     of_kind = resident if self._is_peak_memory(number) and run.point else runs
                     if number not in runs:
                         of_kind[number] = run
-            except DamagedError as error:
+            except asv_files.DamagedError as error:
                 self._problem(path, f"{benchmark}: {error}; its results are left out")
 
     def _runs_of_record(self, measured: Mapping[str, Comparison]) -> Runs:
@@ -411,11 +395,11 @@ class _Loader:
             self._left_out[name, "measured with other code of the benchmark"] += 1
             return
         count = unusable = 0
-        for params, run in runs_of(stored, name):
+        for params, run in asv_files.runs_of(stored, name):
             number = self._named.get(case_name(name, params))
             count += 1
             if number is not None:
-                unusable += run.reason.startswith(NO_NUMBER)
+                unusable += run.reason.startswith(asv_files.NO_NUMBER)
                 if run is not NEVER_RUN:
                     yield number, run
             elif run.point is not None:
@@ -443,11 +427,11 @@ def read_description(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(read_regular(path, _LARGEST_DESCRIPTION))
     except OSError as error:
-        raise DamagedError(f"it cannot be read: {error.strerror}") from error
+        raise asv_files.DamagedError(f"it cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
-        raise DamagedError(f"it is not JSON: {error}") from error
+        raise asv_files.DamagedError(f"it is not JSON: {error}") from error
     if not isinstance(content, dict) or not isinstance(content.get("machine"), str):
-        raise DamagedError("it names no machine")
+        raise asv_files.DamagedError("it names no machine")
     return content
 
 
