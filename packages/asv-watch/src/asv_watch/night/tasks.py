@@ -44,11 +44,11 @@ class Task:
     """Reason for the task, such as ``newest commit``."""
     environments: tuple[EnvironmentSpec, ...]
     """The environment in which it measures; several if it compares releases."""
-    run: Callable[[Tally], str]
+    run: Callable[[Tally], str | None]
     """Does the task, stores each part as soon as it is measured, and counts outcomes and failures.
 
-    It returns why something may be left to do, as far as that is known; else an empty text. It
-    raises a `WatchError` if it failed as a whole; the night goes on with the next task.
+    It returns why something may be left to do, as far as that is known. It raises a `WatchError`
+    if it failed as a whole; the night goes on with the next task.
     """
 
     commit: str = ""
@@ -228,16 +228,12 @@ def measure_task(
     """Measure the cases that count of one commit in one environment."""
     name = f"{commit.hash} {environment.name}{suffix}"
 
-    def run(tally: Tally) -> str:
+    def run(tally: Tally) -> None:
+        retry_failed = name in state.attempts.failures
         outcomes = measure_commit(
-            state.workplace,
-            commit.hash,
-            environment,
-            state.selection,
-            retry_failed=name in state.attempts.failures,
+            state.workplace, commit.hash, environment, state.selection, retry_failed=retry_failed
         )
         tally.add(outcomes)
-        return ""
 
     description = f"{_titled(commit)} with {environment.label}"
     return Task(name, description, reason, (environment,), run, commit.hash)
@@ -253,7 +249,7 @@ def compare_task(
 ) -> Task:
     """Compare a commit with the one measured before it, interleaved, in times and peak memory."""
 
-    def run(tally: Tally) -> str:
+    def run(tally: Tally) -> None:
         print(_titled(commit), flush=True)
         workplace, version = state.workplace, environment.version
         sides = side(workplace, before, version), side(workplace, commit.hash, version)
@@ -262,7 +258,6 @@ def compare_task(
             workplace, sides, state.selection, known, "compare", "time", "memory"
         ):
             tally.add_failures(compared.failures, f"against {before[:8]}")
-        return ""
 
     name = f"compare {before}..{commit.hash} {environment.name}{suffix}"
     description = f"{_titled(commit)} against {before[:8]}, {environment.label}"
@@ -272,15 +267,12 @@ def compare_task(
 def reference_task(state: NightState, commit: Commit, environment: EnvironmentSpec) -> Task:
     """Measure one commit in one environment, interleaved with the reference."""
 
-    def run(tally: Tally) -> str:
-        workplace, release = state.workplace, environment.release
+    def run(tally: Tally) -> None:
+        workplace, selection = state.workplace, state.selection
         sides = reference_side(workplace), side(workplace, commit.hash, environment.version)
-        known = state.linked_cases(commit.hash, release)
-        for compared in compare_missing(
-            workplace, sides, state.selection, known, "reference", "time"
-        ):
+        known = state.linked_cases(commit.hash, environment.release)
+        for compared in compare_missing(workplace, sides, selection, known, "reference", "time"):
             tally.add_failures(compared.failures, "against the reference")
-        return ""
 
     name = f"{commit.hash} {environment.name} reference"
     description = f"{_titled(commit)} with {environment.label} against the reference"
@@ -297,7 +289,7 @@ def confirm_task(
     """Compare the two commits of changes once more, and print the answer for each."""
     before, after = commits
 
-    def run(tally: Tally) -> str:
+    def run(tally: Tally) -> None:
         workplace, release = state.workplace, environment.version
         sides = side(workplace, before, release), side(workplace, after, release)
         listed = list_cases(workplace, sides[:1], EVERYTHING, "time", "memory")
@@ -311,7 +303,6 @@ def confirm_task(
             if found.interval is not None:
                 print(f"{found.verdict}: {found.case}, {found.change} ({found.ends})")
         tally.add_failures(compared.failures, "measured again")
-        return ""
 
     name = f"{reason} {before}..{after} {environment.name}"
     description = f"changes between {before[:8]} and {after[:8]}, {environment.label}"
@@ -394,7 +385,7 @@ def _release_task(
     older = [release.version for release in reversed([oldest, *later[:-1]])]
     description = " against ".join([str(later[-1].release), *older])
 
-    def run(tally: Tally) -> str:
+    def run(tally: Tally) -> None:
         workplace = state.workplace
         print(description, flush=True)
         package = side(workplace, "HEAD")
@@ -416,7 +407,6 @@ def _release_task(
             releases.remove_environments([oldest, *later])
         if failures:
             raise WatchError("; ".join(dict.fromkeys(failures)))
-        return ""
 
     return Task(
         _release_name(chain, second_day),
