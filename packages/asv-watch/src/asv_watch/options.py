@@ -15,6 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
+from asv_watch.asv import CONFIG, ENVIRONMENT, ENVIRONMENT_NAME, PYTHON
 from asv_watch.errors import WatchError
 
 Cases = Annotated[
@@ -65,10 +66,7 @@ Before = Annotated[str, typer.Option(metavar=SIDE, help="The baseline; . is the 
 After = Annotated[str, typer.Option(metavar=SIDE, help="What is compared with the baseline.")]
 
 
-CONFIG, ENVIRONMENT, PYTHON = "ASV_WATCH_CONFIG", "ASV_WATCH_ENVIRONMENT", "ASV_WATCH_PYTHON"
 _PYTHON_VERSION = re.compile(r"(pypy)?[0-9][0-9.]*t?")
-ENVIRONMENT_NAME = re.compile(r"[a-z]+-py\S+")
-"""asv's name of an environment, such as ``virtualenv-py3.13-numpy``."""
 
 
 def choose(config: str, environment: str, python: str) -> None:

@@ -16,10 +16,10 @@ import asv.results
 import asv.util
 import msgspec
 
+from asv_watch.asv import CONFIG, ENVIRONMENT, ENVIRONMENT_NAME, PYTHON
 from asv_watch.asv.declared import read_declared
 from asv_watch.errors import WatchError
 from asv_watch.files import read_regular
-from asv_watch.options import CONFIG, ENVIRONMENT, ENVIRONMENT_NAME, PYTHON
 from asv_watch.versions.git import ask_git
 
 SETTINGS = ("asv.conf.json", "asv.conf.jsonc")

@@ -23,11 +23,11 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import Version
 
 from asv_watch import probes
+from asv_watch.asv import ENVIRONMENT, ENVIRONMENT_NAME
 from asv_watch.asv.conf import load_settings
 from asv_watch.asv.declared import Declared
 from asv_watch.errors import WatchError
 from asv_watch.machine.commands import run_command
-from asv_watch.options import ENVIRONMENT, ENVIRONMENT_NAME
 from asv_watch.versions.git import ask_git
 from asv_watch.versions.version import Release, distribution, main_release, release_order
 
