@@ -5,13 +5,14 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from tests.gpu import needs_gpu
+from tests.models.sizes import IMAGES, without_dropout
 from torchspeed.measure.passes import CapturedPasses, Passes, passes
+from torchspeed.workloads import list_workloads
 
-SMALL = ["darnn", "dsanet", "lstnet", "tpa_lstm", "flux_cnn", "lenet5", "resnet18_mnist"]
-IMAGES = ["flux_cnn", "lenet5", "resnet18_mnist"]
+SMALL = [*list_workloads("time_series"), *IMAGES]
 # bfloat16 keeps 8 bits of the fraction: 0.4 % a rounding, some of them in a row. Where a
 # batch norm of few values follows another, small differences grow from one to the next.
 BF16_OF_OUTPUT = 0.03
@@ -32,22 +33,11 @@ def _of_all(gradients: tuple[Tensor, ...]) -> Tensor:
     return torch.cat([gradient.flatten().double() for gradient in gradients])
 
 
-def _without_dropout(prepared: Passes) -> Passes:
-    module: Any
-    for module in prepared.model.modules():
-        if isinstance(getattr(module, "dropout", None), float):
-            module.dropout = 0.0
-        if isinstance(module, nn.Dropout):
-            module.p = 0.0
-    return prepared
-
-
 @pytest.mark.parametrize("name", SMALL)
 def test_bf16_is_near_fp32(name: str) -> None:
-    plain, low = (
-        _without_dropout(Passes(name, "cpu", 16, precision=precision))
-        for precision in ("fp32", "bf16")
-    )
+    plain, low = (Passes(name, "cpu", 16, precision=precision) for precision in ("fp32", "bf16"))
+    for passes_of in (plain, low):
+        without_dropout(passes_of.model)
     assert _distance(plain.forward(), low.forward()) < BF16_OF_OUTPUT
     gradients = plain.backward(), low.backward()
     assert 0 < _distance(*map(_of_all, gradients)) < _near(name, "bf16")
@@ -58,7 +48,7 @@ def test_bf16_is_near_fp32(name: str) -> None:
 @pytest.mark.parametrize("name", IMAGES)
 def test_channels_last_computes_the_same(name: str, precision: str) -> None:
     plain, last = (
-        _without_dropout(Passes(name, "cpu", 16, precision=precision, layout=layout))
+        Passes(name, "cpu", 16, precision=precision, layout=layout)
         for layout in ("contiguous", "channels_last")
     )
     close = 1e-5 if precision == "fp32" else BF16_OF_OUTPUT

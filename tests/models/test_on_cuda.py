@@ -6,6 +6,7 @@ from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from tests.gpu import needs_gpu
+from tests.models.sizes import without_dropout
 from torchspeed.models import Implementation, create_model, list_implementations
 from torchspeed.workloads import get_workload, list_workloads
 
@@ -28,21 +29,14 @@ def test_outputs_and_gradients_are_those_of_the_cpu(
         monkeypatch.setattr(
             torch, "_weight_norm", on_cuda if device == "cuda" else _weight_norm_as_on_cuda
         )
-        model = workload.create_model(0, device, implementation).double()
-        for module in model.modules():  # dropout draws other numbers on each device
-            if isinstance(module, torch.nn.Dropout):
-                module.p = 0
-            elif "dropout" in vars(module):
-                vars(module)["dropout"] = 0.0
+        model = without_dropout(workload.create_model(0, device, implementation).double())
         if name == "deepar":  # in training mode its forecast is a drawn path
             model.eval()
             for module in model.modules():  # cuDNN has gradients of a training LSTM alone
                 if isinstance(module, torch.nn.LSTM):
                     module.train()
         inputs = workload.example_inputs(2, device)
-        wanted: torch.Tensor = next(
-            model.parameters()
-        )  # of words, whose own gradient there is not
+        wanted: Tensor = next(model.parameters())  # words have no gradient of their own
         if inputs.is_floating_point():
             wanted = inputs = inputs.double().requires_grad_()
         outputs = model(inputs)

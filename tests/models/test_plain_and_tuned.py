@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from tests.models.test_forecasters import SMALL
-from tests.models.test_promises import batch_for, configurations
+from tests.models.sizes import batch_for, configurations, small
 from torchspeed.measure import formulations
 from torchspeed.models import (
     Implementation,
@@ -208,14 +207,9 @@ def test_it_compiles_to_one_graph_once_and_computes_the_same(name: str) -> None:
     assert len(graphs) == 1
 
 
-@pytest.mark.parametrize(
-    "name", [*list_workloads("time_series"), *list_workloads("forecaster"), "gcn"]
-)
+@pytest.mark.parametrize("name", [*list_workloads("time_series"), *list_workloads("forecaster")])
 def test_a_plain_model_is_exported_with_a_dynamic_batch(name: str) -> None:
-    if name == "gcn":
-        pytest.skip("torch has no shape function for products with a sparse COO matrix")
-    sizes = SMALL.get(name, {}) | ({"horizon": 3} if name in SMALL else {})
-    model: Any = create_model(name, "plain", window=10, features=4, **sizes).eval()
+    model = small(name, "plain")
     batch = torch.export.Dim("batch")
     with torch.no_grad():
         exported = torch.export.export(
