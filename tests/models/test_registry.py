@@ -1,12 +1,8 @@
 """The table of models: what is in it, and what it says to a name that is not."""
 
-import os
-import sys
-
 import pytest
 from torch import nn
 
-from tests.conftest import run
 from torchspeed.models import create_model, list_implementations, register_model
 
 
@@ -35,13 +31,3 @@ def test_a_name_is_taken_once() -> None:
     for implementation in list_implementations("darnn"):
         with pytest.raises(ValueError, match=f"{implementation} model named 'darnn' is already"):
             register_model("darnn", implementation)(nn.Identity)
-
-
-def test_importing_the_models_leaves_torchvision_alone() -> None:
-    code = (
-        "import sys, torchspeed.models as m; assert 'torchvision' not in sys.modules;"
-        "m.create_model('darnn'); assert 'torchvision' not in sys.modules;"
-        "m.create_model('squeezenet1_1'); assert 'torchvision' in sys.modules"
-    )
-    path = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    run(sys.executable, "-c", code, env=path)
