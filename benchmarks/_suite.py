@@ -6,9 +6,11 @@ suite and which of its cases ``make bench`` measures.
 """
 
 import inspect
+import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import update_wrapper
+from importlib import import_module
 from importlib.metadata import version
 from timeit import Timer
 from types import FunctionType
@@ -135,6 +137,12 @@ class _TimedSuite(_Suite):
     def choose_clock(self, device: str) -> None:
         """Time with the clock of the device."""
         self.timer = from_commit("measure.clocks", "clock_for")(device)
+
+    def use_all_cores(self) -> None:
+        """Run on every core, by wall time: CPU time would be the sum over the cores."""
+        allowed = getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))
+        import_module("torch").set_num_threads(len(allowed(0)))
+        self.timer = time.perf_counter
 
 
 class _PassSuite(_Suite):

@@ -1,8 +1,5 @@
 """Passes at several batches on one core, on more and on a GPU: when is the GPU faster?"""
 
-import os
-import time
-from importlib import import_module
 from itertools import product
 
 from ._cases import DEVICES, FORECASTERS, PLAIN, SMALL_CNNS, TIME_SERIES
@@ -36,16 +33,11 @@ class _Batches(_TimedPasses):
     def setup(
         self, model: str, device: str, implementation: str, threads: int | str, batch: int | str
     ) -> None:
-        """Set the number of threads, and build the passes; skip more threads than cores."""
-        cores = len(getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))(0))
-        number = cores if threads == "all" else int(threads)
-        if number > cores:
-            raise NotImplementedError(f"{number} threads need as many cores; here are {cores}")
-        import_module("torch").set_num_threads(number)
+        """Build the passes, and choose threads and clock."""
         self.build(model, device, implementation, batch=None if batch == "source" else batch)
         self.choose_clock(device)
-        if threads != 1:
-            self.timer = time.perf_counter  # CPU time would be the sum over the cores
+        if threads == "all":
+            self.use_all_cores()
 
     time_forward = _measured_elsewhere(_TimedPasses.time_forward)
     time_backward = _measured_elsewhere(_TimedPasses.time_backward)

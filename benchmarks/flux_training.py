@@ -5,9 +5,6 @@ affect times. ``…_solar`` are the papers' models, ``…_solar_literal`` do Flu
 (docs/models.md).
 """
 
-import os
-import time
-from importlib import import_module
 from typing import Any
 
 from ._cases import DEVICES, SOLAR, SOLAR_LITERAL
@@ -58,6 +55,4 @@ class AllCores(_FluxTraining):
 
     def setup(self, model: str, device: str, threads: str) -> None:
         super().setup(model, device, threads)
-        allowed = getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))
-        import_module("torch").set_num_threads(len(allowed(0)))
-        self.timer = time.perf_counter  # CPU time would be the sum over the cores
+        self.use_all_cores()
