@@ -1,8 +1,6 @@
 """How long the kernels of a pass keep a CUDA device busy, and how many there are.
 
-The wall time of a pass is the larger of what the host needs to launch its kernels and what the
-device needs to run them. These numbers say which: a pass whose kernels take a fifth of its time
-waits for the host.
+A pass whose kernels take a fifth of its wall time waits for the host, which launches them.
 """
 
 import json

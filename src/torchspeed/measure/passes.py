@@ -140,12 +140,9 @@ def capture(run: Callable[[], Found], device: torch.device) -> tuple[Callable[[]
 class CapturedPasses:
     """The passes of a workload, each one CUDA graph that is fed new values at every call.
 
-    The recurrent models are bound by launches: dozens to hundreds of kernels of a few
-    microseconds each, one call from Python after the other. A graph launches them all in one
-    call. In exchange every shape and every address is fixed.
-
-    A pass does what a user of the graph does: it copies a batch from elsewhere on the device into
-    the graph's buffers, and replays.
+    A graph launches all kernels in one call; in exchange every shape and address is fixed. A pass
+    does what a user of the graph does: it copies a batch from elsewhere on the device into the
+    graph's buffers, and replays.
     """
 
     def __init__(self, passes: Passes) -> None:

@@ -16,13 +16,7 @@ class TrainingStep:
     """A plain model, AdamW and one batch that is already on the device."""
 
     def __init__(self, workload: str, device: str, optimiser: str, addition: str) -> None:
-        """Build model, optimiser and batch.
-
-        Args:
-            workload: name in `torchspeed.workloads`.
-            device: ``"cpu"`` or ``"cuda"``.
-            optimiser: how AdamW updates parameters: ``"foreach"`` or ``"fused"``.
-            addition: one of `ADDITIONS`.
+        """Build model and batch, and AdamW, which is ``"foreach"`` or ``"fused"``.
 
         Raises:
             ValueError: no such workload, or ``device`` is not here.
@@ -31,10 +25,8 @@ class TrainingStep:
         recipe = get_workload(workload)
         self.addition, self._loss = addition, recipe.loss
         parts = PARTS if addition == "accumulation" else 1
-        inputs, targets = (
-            recipe.example_inputs(device=device),
-            recipe.example_targets(device=device),
-        )
+        inputs = recipe.example_inputs(device=device)
+        targets = recipe.example_targets(device=device)
         self._parts = list(zip(inputs.chunk(parts), targets.chunk(parts), strict=True))
         self.model = recipe.create_model(device=device, implementation="plain")
         self.parameters = [p for p in self.model.parameters() if p.requires_grad]
@@ -45,14 +37,13 @@ class TrainingStep:
             )
         except RuntimeError as error:
             raise NotImplementedError(f"this torch has no such AdamW: {error}") from error
-        self._device_type = inputs.device.type
+        is_bf16 = addition == "bf16"
+        self._autocast = torch.autocast(inputs.device.type, torch.bfloat16, enabled=is_bf16)
 
     def step(self) -> None:
         """Run forward, loss and backward of each part, and change the parameters once."""
         for inputs, targets in self._parts:
-            with torch.autocast(
-                self._device_type, dtype=torch.bfloat16, enabled=self.addition == "bf16"
-            ):
+            with self._autocast:
                 loss = self._loss(self.model(inputs), targets) / len(self._parts)
             loss.backward()
         if self.addition == "clipping":

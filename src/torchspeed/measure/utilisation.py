@@ -1,9 +1,7 @@
 """Model FLOPs utilisation: how much of a device's own peak a pass reaches.
 
-A pass and the peak (`torchspeed.measure.peak`) are interleaved in one process: what slows the
-machine for a while slows both, so it cancels in their ratio. FLOPs are those of
-`torchspeed.measure.work`. Elementwise arithmetic keeps the device busy too but is not counted, so
-a model of many small operators has a small share.
+Pass and peak are interleaved in one process: what slows the machine for a while cancels in their
+ratio. Elementwise arithmetic is not counted, so a model of many small operators has a small share.
 """
 
 import statistics

@@ -1,14 +1,7 @@
-"""Counts the work of a workload, which has no noise.
+"""Counts the work of a workload: FLOPs, dispatches and bytes, the same in every run.
 
-Times say how long the work took; these values say how much there was, and are the same in
-every run, so a change in *work* shows even where noise hides the change in time.
-
-- **FLOPs**: two for each multiply-add of matrix products, convolutions, attention and
-  recurrent kernels. Elementwise arithmetic is not counted.
-- **Dispatches**: operators below autograd that compute something. Views are left out. Each is a
-  call from the interpreter, on a GPU a kernel launch at least.
-- **Bytes** of the parameters, and of the activations: what autograd keeps between
-  forward and backward, every storage once, parameters and inputs left out.
+A change of these shows even where noise hides the change in time. Elementwise arithmetic and
+views do not count (docs/metrics.md).
 """
 
 from collections.abc import Callable
