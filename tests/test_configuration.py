@@ -2,7 +2,6 @@
 
 import dataclasses
 import re
-import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import asv.util
 import pytest
 
-from asv_watch.asv.settings import EnvironmentSpec, read_configuration
+from asv_watch.asv.settings import read_configuration
 from asv_watch.versions.git import ask_git
 
 
@@ -24,28 +23,15 @@ PAIRS = {"2.15.0": "0.29.2", "2.14.1": "0.29.1"}
 """torch to its torchvision, as their release notes pair them."""
 
 
-@pytest.fixture(scope="module")
-def environments(root: Path) -> tuple[EnvironmentSpec, ...]:
-    return read_configuration(root).environments
-
-
 def test_each_torch_is_measured_with_its_torchvision_under_the_same_conditions(
-    environments: tuple[EnvironmentSpec, ...],
+    root: Path, configuration: dict[str, Any]
 ) -> None:
+    environments = read_configuration(root).environments
     pairs = [(e.requirements["torch"], e.requirements["torchvision"]) for e in environments]
     assert pairs == list(PAIRS.items())
     assert len({tuple(sorted(e.variables.items())) for e in environments}) == 1
     assert {e.requirements["scikit-learn"] for e in environments} == {"1.9.1"}
-
-
-def test_any_python_of_the_package_is_measured_and_named(
-    environments: tuple[EnvironmentSpec, ...], configuration: dict[str, Any]
-) -> None:
     assert "pythons" not in configuration, "asv takes the Python that it runs with"
-    here = ".".join(map(str, sys.version_info[:2]))
-    for environment in environments:
-        assert environment.python == here
-        assert environment.name.startswith(f"virtualenv-py{here}-")
 
 
 def test_a_release_without_wheels_for_this_python_says_which_it_needs(root: Path) -> None:
