@@ -191,32 +191,6 @@ class Fit:
                 yield bool(abs(self.y[edge] - shares @ self.y) > limit)
 
 
-def node(version: dict[str, Any]) -> tuple[str, str]:
-    """A commit with its release of torch."""
-    return version["commit"], version["requirements"]["torch"]
-
-
-def _stars(lines: Iterable[Line], nodes_of: Any) -> list[Star]:
-    placed = ((tuple(map(nodes_of, line.versions)), line) for line in lines)
-    return [
-        Star(nodes, line, side_levels(line), side_variances(line))
-        for nodes, line in placed
-        if len(set(nodes)) == len(nodes)
-    ]
-
-
-def stars_of_versions(lines: Iterable[Line], case: str) -> list[Star]:
-    """What was compared of a case, between commits with their releases."""
-    kept = (line for line in lines if line.case == case and line.kind not in {"null", "planted"})
-    return _stars(kept, node)
-
-
-def stars_of_releases(lines: Iterable[Line], case: str) -> list[Star]:
-    """What was compared of a case, between releases."""
-    kept = (line for line in lines if line.case == case and line.kind == "release")
-    return _stars(kept, lambda version: node(version)[1])
-
-
 @dataclass
 class Audit:
     """The raw files of a machine, and the levels that follow from them."""
@@ -227,17 +201,24 @@ class Audit:
     fits: dict[tuple[str, str], Fit] = field(default_factory=dict)
     spreads: dict[str, float] = field(default_factory=dict)
 
-    def usual_spread(self, metric: str) -> float:
-        """Return the usual spread of a metric, which takes seconds to compute."""
-        if metric not in self.spreads:
-            self.spreads[metric] = usual_spread(self.lines, metric)
-        return self.spreads[metric]
-
     def fit(self, kind: str, case: str) -> Fit:
-        """Return the levels of a case, ``versions`` or ``releases``."""
+        """Return the levels of a case: of commits with their releases, or of ``releases``."""
         if (kind, case) not in self.fits:
-            stars_of = {"versions": stars_of_versions, "releases": stars_of_releases}[kind]
-            metric = next(line.metric for line in self.lines if line.case == case)
-            stars, usual = stars_of(self.lines, case), self.usual_spread(metric)
-            self.fits[kind, case] = Fit(stars, usual, self.between[kind, case])
+            stars = list(self._stars(kind, case))
+            metric = stars[0].line.metric
+            if metric not in self.spreads:  # takes seconds to compute
+                self.spreads[metric] = usual_spread(self.lines, metric)
+            self.fits[kind, case] = Fit(stars, self.spreads[metric], self.between[kind, case])
         return self.fits[kind, case]
+
+    def _stars(self, kind: str, case: str) -> Iterator[Star]:
+        for line in self.lines:
+            if line.case != case or line.kind in {"null", "planted"}:
+                continue
+            nodes: tuple[Any, ...] = tuple(
+                (version["commit"], version["requirements"]["torch"]) for version in line.versions
+            )
+            if kind == "releases":
+                nodes = tuple(torch for _, torch in nodes) if line.kind == "release" else ()
+            if nodes and len(set(nodes)) == len(nodes):
+                yield Star(nodes, line, side_levels(line), side_variances(line))
