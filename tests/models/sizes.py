@@ -9,6 +9,8 @@ from torch import Tensor, nn
 from torchspeed.models import Implementation, create_model, list_arguments
 from torchspeed.workloads import get_workload, list_workloads
 
+FAMILIES = ("time_series", "forecaster", "pretrained", "small_cnn", "flux_literal")
+NAMES = [name for family in FAMILIES for name in list_workloads(family)]
 IMAGES = {name: get_workload(name).input_shape for name in list_workloads("small_cnn")}
 USUAL = {"features": 3, "window": 11, "horizon": 6}
 SMALL: dict[str, dict[str, Any]] = {

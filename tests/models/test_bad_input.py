@@ -6,6 +6,7 @@ from typing import Any, get_args
 import pytest
 import torch
 
+from tests.models.sizes import NAMES, batch_for, small
 from torchspeed.models import (
     Implementation,
     create_model,
@@ -13,7 +14,6 @@ from torchspeed.models import (
     list_implementations,
     list_models,
 )
-from torchspeed.workloads import get_workload, list_workloads
 
 MAY_BE_0 = {"darnn": {"target"}, "tpa_lstm": {"highway"}}
 BAD_CONFIGURATIONS = [
@@ -72,21 +72,15 @@ def test_no_size_is_0_and_no_dropout_1(name: str) -> None:
                 create_model(name, implementation, **{argument: value})
 
 
-SHAPES = {
-    name: get_workload(name).input_shape
-    for family in ("time_series", "forecaster", "pretrained", "small_cnn", "flux_literal")
-    for name in list_workloads(family)
-}
-
-
 @pytest.fixture(scope="module", params=get_args(Implementation))
 def models(request: pytest.FixtureRequest) -> dict[str, Any]:
-    return {name: create_model(name, request.param) for name in SHAPES}
+    return {name: small(name, request.param).float() for name in NAMES}
 
 
-@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("name", NAMES)
 def test_bad_input(name: str, models: dict[str, Any]) -> None:
-    model, shape = models[name], SHAPES[name]
+    model = models[name]
+    shape = tuple(batch_for(name, model, 1).shape[1:])
     axes = rf"^x must have {len(shape) + 1} axes \(batch, .*\), got "
     wanted = rf"^x must have the shape .*at least 1, {', '.join(map(str, shape))}\), got "
     number = "^x must be torch.float32 .* got "

@@ -3,14 +3,12 @@
 import pytest
 import torch
 
-from tests.models.sizes import IMAGES, batch_for, small
+from tests.models.sizes import IMAGES, NAMES, batch_for, small
 from torchspeed.models import create_model
 from torchspeed.models.torchvision_models import TORCHVISION_MODELS
 from torchspeed.workloads import list_workloads
 
 LITERAL, PRETRAINED = list_workloads("flux_literal"), list_workloads("pretrained")
-NAMES = [*list_workloads("time_series"), *list_workloads("forecaster"), *IMAGES]
-NAMES += [*LITERAL, *PRETRAINED]
 DRAWING = {"dsanet", "dsanet_flux_literal", "lstnet", "tcn", "deepar", "patchtst"}
 DRAWING |= {"itransformer", "tsmixer", "timesnet", "encoder_decoder"}
 EVERY_MODEL = pytest.mark.parametrize("name", NAMES)
