@@ -149,8 +149,7 @@ class _PassSuite(_Suite):
     """A suite whose parameters name a workload, a device and further options of its passes."""
 
     implementation: ClassVar[str] = "tuned"
-    """``plain`` or ``tuned`` models, where no parameter says which. Commits from before models had
-    both have only tuned ones."""
+    """``plain`` or ``tuned`` models, where no parameter says which."""
 
     def setup(self, *case: Any) -> None:
         """Build the passes of a case; skip what this commit or machine lacks."""

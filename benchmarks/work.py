@@ -30,7 +30,6 @@ class _Work(_CachedSuite):
     """
 
     implementation: ClassVar[str] = "tuned"
-    """``plain`` or ``tuned`` models. Commits from before there were both have only tuned ones."""
 
     param_names = ("model", "device")
 

@@ -1,10 +1,11 @@
-"""Bad configuration and bad input: one ValueError that names argument, value and need."""
+"""Bad names, configurations and inputs: one ValueError that names argument, value and need."""
 
 import re
 from typing import Any, get_args
 
 import pytest
 import torch
+from torch import nn
 
 from tests.models.sizes import NAMES, batch_for, small
 from torchspeed.models import (
@@ -13,6 +14,7 @@ from torchspeed.models import (
     list_arguments,
     list_implementations,
     list_models,
+    register_model,
 )
 
 MAY_BE_0 = {"darnn": {"target"}, "tpa_lstm": {"highway"}}
@@ -105,3 +107,30 @@ def test_bad_input(name: str, models: dict[str, Any]) -> None:
 def test_attention_weights_check_their_input_too(name: str, models: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"^x must have the shape"):
         models[name].attention_weights(torch.randn(2, 10, 3))
+
+
+@pytest.mark.parametrize(
+    ("name", "offer"),
+    [
+        ("lstm_tpa", "'tpa_lstm'"),
+        ("", "there are bert_base, chronos_bolt, convnext_tiny"),
+    ],
+)
+def test_unknown_name_offers_the_nearest(name: str, offer: str) -> None:
+    with pytest.raises(ValueError, match="no model is named") as raised:
+        create_model(name)
+    assert repr(name) in str(raised.value)
+    assert offer in str(raised.value)
+
+
+def test_unknown_override_lists_those_that_there_are() -> None:
+    with pytest.raises(ValueError, match="it takes features, window, encoder_hidden"):
+        create_model("darnn", windows=3)
+    with pytest.raises(ValueError, match="it takes no arguments"):
+        create_model("lenet5", windows=3)
+
+
+def test_a_name_is_taken_once() -> None:
+    for implementation in list_implementations("darnn"):
+        with pytest.raises(ValueError, match=f"{implementation} model named 'darnn' is already"):
+            register_model("darnn", implementation)(nn.Identity)

@@ -1,9 +1,8 @@
 """The first step of processes that asv does not start: keep freed memory.
 
-By default glibc gives large blocks back to the kernel and faults them in again at every pass,
-which is slower and adds noise. asv's environments set ``MALLOC_*`` variables against that
-(asv.conf.json), which glibc reads before a process's first line; in a process that runs
-already, ``mallopt`` does the same, for it and for what it forks.
+glibc otherwise gives large blocks back to the kernel and faults them in again at every pass, which
+is slower and adds noise. asv's environments set ``MALLOC_*`` variables against that; in a process
+that runs already, ``mallopt`` does the same, for it and for what it forks.
 """
 
 import ctypes
