@@ -1,6 +1,5 @@
 """Compile each model once per run; all suites that run it share the compiled code."""
 
-import dataclasses
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -9,17 +8,6 @@ from ._suite import _TimedPasses
 from ._tracked import Measured, _CachedSuite, tracked
 
 TIMEOUT = 900  # s: the largest of ours takes 1 min 30 s to compile on one idle core
-
-
-def skip_without_compiler(device: str) -> None:
-    """Skip a case where this machine cannot compile for its device.
-
-    Raises:
-        NotImplementedError: It cannot; the message says why.
-    """
-    unable = from_commit("measure.compilation", "cannot_compile")(device)
-    if unable:
-        raise NotImplementedError(unable)
 
 
 class _Compilation(_CachedSuite):
@@ -34,11 +22,10 @@ class _Compilation(_CachedSuite):
 
     def measure(self, model: str, device: str) -> Measured:
         """Compile a model; the code stays for the other suites of the run."""
-        skip_what_cannot_run(device, model)
-        skip_without_compiler(device)
+        skip_what_cannot_run(device, model, compiled=True)
         compile_cost = from_commit("measure.compile_cost", "compile_cost")
         options = options_of(compile_cost, self.implementation)
-        return dataclasses.asdict(compile_cost(model, device, Path(self.folder), **options))
+        return compile_cost(model, device, Path(self.folder), **options)
 
     track_compile_seconds_forward = tracked("forward_seconds", unit="seconds")
     track_compile_seconds_backward = tracked("backward_seconds", unit="seconds")
@@ -61,8 +48,7 @@ class _CompiledPasses(_TimedPasses):
         """Build the passes of a case, with the code that is compiled already."""
         model, device, mode = case
         if mode == "compiled":
-            skip_what_cannot_run(device, model)
-            skip_without_compiler(device)
+            skip_what_cannot_run(device, model, compiled=True)
             code_folder = from_commit("measure.compile_cost", "code_folder")
             keep_code_in = from_commit("measure.compilation", "keep_code_in")
             options = options_of(code_folder, self.implementation)

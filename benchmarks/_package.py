@@ -47,13 +47,17 @@ def options_of(function: Any, implementation: str, **options: Any) -> dict[str, 
     return options
 
 
-def skip_what_cannot_run(device: str, workload: str | None = None) -> None:
-    """Skip a case whose device is not here or whose workload the commit does not have.
+def skip_what_cannot_run(
+    device: str, workload: str | None = None, *, compiled: bool = False
+) -> None:
+    """Skip a case whose device or compiler is not here, or whose workload the commit lacks.
 
     Raises:
         NotImplementedError: One is missing; the message says which.
     """
     absent = from_commit("devices", "missing_device")(device)
+    if compiled:
+        absent = absent or from_commit("measure.compilation", "cannot_compile")(device)
     if absent:
         raise NotImplementedError(absent)
     if workload is not None and workload not in from_commit("workloads", "list_workloads")():

@@ -1,5 +1,6 @@
 """Tracked values of a case: one benchmark measures all, once per run; others look theirs up."""
 
+import dataclasses
 import json
 from collections.abc import Callable
 from functools import partial, reduce
@@ -9,8 +10,8 @@ from typing import Any
 
 from ._suite import _Suite
 
-Measured = dict[str, Any]
-"""Values by name, which may be nested; or ``skipped`` or ``failed`` with the reason."""
+Measured = Any
+"""Dictionaries or data classes of values; or why a case was ``skipped`` or ``failed``."""
 
 
 def tracked(
@@ -74,7 +75,7 @@ class _CachedSuite(_Suite):
                 outcome = {"skipped": str(reason)}
             except Exception as error:
                 outcome = {"failed": f"{type(error).__name__}: {error}"}
-            record.write_text(json.dumps(outcome), encoding="utf-8")
+            record.write_text(json.dumps(outcome, default=dataclasses.asdict), encoding="utf-8")
         self.measured = json.loads(record.read_text(encoding="utf-8"))
         if "skipped" in self.measured:
             raise NotImplementedError(self.measured["skipped"])

@@ -3,11 +3,10 @@
 Suite plain_compiled has them compiled by ``torch.compile``, with that cost.
 """
 
-import dataclasses
 from pathlib import Path
 
 from ._cases import DEVICES, FORECASTERS, TIME_SERIES
-from ._compiled import TIMEOUT, skip_without_compiler
+from ._compiled import TIMEOUT
 from ._package import from_commit, skip_what_cannot_run
 from ._suite import _TimedSuite
 from ._tracked import Measured, _CachedSuite, tracked
@@ -25,7 +24,7 @@ class Export(_CachedSuite):
         """Export a model, and call it with four batches."""
         deployment_of = from_commit("measure.deployment", "deployment_of")
         skip_what_cannot_run(device, model)
-        return dataclasses.asdict(deployment_of(model, device))
+        return deployment_of(model, device)
 
     track_export_seconds = tracked("export_seconds", unit="seconds")
     track_graphs = tracked("graphs", unit="graphs", exact=True)
@@ -48,8 +47,7 @@ class AheadOfTime(_TimedSuite):
 
     def setup(self, folder: str, model: str, device: str) -> None:
         ahead_of_time = from_commit("measure.deployment", "ahead_of_time")
-        skip_what_cannot_run(device, model)
-        skip_without_compiler(device)
+        skip_what_cannot_run(device, model, compiled=True)
         self.forward = ahead_of_time(model, device, Path(folder))
         self.choose_clock(device)
 

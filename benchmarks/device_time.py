@@ -1,7 +1,5 @@
 """How long the kernels of a pass keep a CUDA device busy, and how many kernels there are."""
 
-import dataclasses
-
 from ._cases import FORECASTERS, TIME_SERIES, TUNED_CNNS
 from ._package import from_commit, options_of, skip_what_cannot_run
 from ._tracked import Measured, _CachedSuite, share, tracked
@@ -20,8 +18,7 @@ class _DeviceTime(_CachedSuite):
         options = options_of(passes_of, implementation, mode=mode)
         passes = passes_of(model, device, **options)
         return {
-            name: dataclasses.asdict(device_time(getattr(passes, name), device))
-            for name in ("forward", "backward")
+            name: device_time(getattr(passes, name), device) for name in ("forward", "backward")
         }
 
     track_kernel_seconds_forward = tracked("forward", "kernel_seconds", unit="seconds")

@@ -4,8 +4,6 @@ The floor is the larger of a pass's FLOPs over the peak rate and the bytes that 
 bandwidth. Both rates and the passes are measured in one process, interleaved.
 """
 
-import dataclasses
-
 from ._cases import DEVICES, SMALL_CNNS, TIME_SERIES
 from ._package import device_peak, from_commit, skip_what_cannot_run
 from ._tracked import Measured, _CachedSuite, tracked
@@ -26,8 +24,7 @@ class _Floor(_CachedSuite):
         """Time both passes, interleaved with what the floor is made of."""
         floor_of = from_commit("measure.floor", "floor_of")
         skip_what_cannot_run(device, model)
-        floor: Measured = dataclasses.asdict(floor_of(model, device_peak(device), mode))
-        return floor
+        return floor_of(model, device_peak(device), mode)
 
     track_floor_seconds_forward = tracked("forward", "floor_seconds", unit="seconds")
     track_floor_seconds_backward = tracked("backward", "floor_seconds", unit="seconds")

@@ -1,9 +1,7 @@
 """Latency of a single forecast or classification: a batch of one."""
 
-import dataclasses
-
 from ._cases import DEVICES, PLAIN
-from ._compiled import TIMEOUT, skip_without_compiler
+from ._compiled import TIMEOUT
 from ._package import from_commit, skip_what_cannot_run
 from ._suite import skipped
 from ._tracked import Measured, _CachedSuite, tracked
@@ -28,11 +26,8 @@ class Latency(_CachedSuite):
     def measure(self, model: str, device: str, mode: str) -> Measured:
         """Time up to 2,000 calls in one process, compiled anew where that is the mode."""
         latency_of = from_commit("measure.latency", "latency_of")
-        skip_what_cannot_run(device, model)
-        if mode == "compiled":
-            skip_without_compiler(device)
-        latency: Measured = dataclasses.asdict(latency_of(model, device, mode))
-        return latency
+        skip_what_cannot_run(device, model, compiled=mode == "compiled")
+        return latency_of(model, device, mode)
 
     track_median = _no_graph(tracked("median_seconds", unit="seconds"))
     track_percentile_99 = _no_graph(tracked("percentile_99_seconds", unit="seconds"))

@@ -3,7 +3,6 @@
 Times of data loading are wall time: workers load in processes of their own.
 """
 
-import dataclasses
 import time
 from importlib.util import find_spec
 from itertools import product
@@ -114,8 +113,7 @@ class BenchmarkJade(_CachedSuite):
         skip_what_cannot_run(device)
         if (device, size) == ("cpu", "published"):
             raise NotImplementedError("batches of 128 are for GPUs: a step takes minutes on a CPU")
-        phases: Measured = from_commit("training.cases", "jade_phases")(mode, device, size)
-        return phases
+        return from_commit("training.cases", "jade_phases")(mode, device, size)
 
     track_data_loading = tracked("data loading", unit="seconds")
     track_data_processing = tracked("data processing", unit="seconds")
@@ -141,8 +139,7 @@ class TimeToAccuracy(_CachedSuite):
         if find_spec("sklearn") is None:
             raise NotImplementedError("scikit-learn is not in this environment")
         train = from_commit("training.cases", "time_to_accuracy_of")
-        times: Measured = dataclasses.asdict(train(model, device))
-        return times
+        return train(model, device)
 
     track_seconds = tracked("seconds_to_target", unit="seconds")
     track_epochs = tracked("epochs_to_target", unit="epochs")

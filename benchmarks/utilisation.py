@@ -4,7 +4,6 @@ One process measures a case, with passes and peak interleaved; the other benchma
 look their values up.
 """
 
-import dataclasses
 import statistics
 
 from ._cases import DEVICES, FLUX_LITERAL, SMALL_CNNS, TIME_SERIES, TORCHVISION
@@ -27,7 +26,7 @@ class _Utilisation(_CachedSuite):
         """Time both passes, interleaved with the peak."""
         utilisation_of = from_commit("measure.utilisation", "utilisation_of")
         skip_what_cannot_run(device, model)
-        return dataclasses.asdict(utilisation_of(model, device_peak(device)))
+        return utilisation_of(model, device_peak(device))
 
     track_flops_per_second_forward = tracked(
         "forward", "flops_per_second", unit="FLOP/s", higher_is_better=True

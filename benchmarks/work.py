@@ -1,6 +1,5 @@
 """How much work each workload takes: exact counts, the same in every run."""
 
-import dataclasses
 from typing import ClassVar
 
 from ._cases import (
@@ -38,7 +37,7 @@ class _Work(_CachedSuite):
         work_of = from_commit("measure.work", "work_of")
         skip_what_cannot_run(device, model)
         options = options_of(work_of, implementation=self.implementation)
-        return dataclasses.asdict(work_of(model, **options))
+        return work_of(model, **options)
 
     track_flops_forward = tracked("forward", "flops", unit="FLOP", exact=True)
     track_flops_backward = tracked("backward", "flops", unit="FLOP", exact=True)

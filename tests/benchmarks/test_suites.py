@@ -27,6 +27,7 @@ from benchmarks.time_series import TimeSeries
 from benchmarks.variants import CNNVariants
 from benchmarks.work import PlainWork, Work
 from tests.conftest import run
+from torchspeed.measure.work import Work as Count
 from torchspeed.workloads import list_workloads
 
 
@@ -172,9 +173,9 @@ class _ThreeCases(_CachedSuite):
         type(self).measured_cases.append(name)
         if name == "absent":
             raise NotImplementedError("no such device")
-        return {"level": {"value": 7 // (name != "broken")}, "none": None}
+        return {"level": Count(7 // (name != "broken"), 0), "none": None}
 
-    track_value = tracked("level", "value", unit="units", scale=100)
+    track_value = tracked("level", "flops", unit="units", scale=100)
     track_none = tracked("none", unit="units")
 
 
@@ -248,7 +249,7 @@ def test_each_suite_measures_the_implementation_that_it_is_about() -> None:
         suite.passes.forward()
     models = [type(suite.passes.model).__name__ for suite in (plain, tuned)]
     assert models == ["LSTNet", "TunedLSTNet"]
-    flops = [suite.measure("lstnet", "cpu")["forward"]["flops"] for suite in (PlainWork(), Work())]
+    flops = [suite.measure("lstnet", "cpu").forward.flops for suite in (PlainWork(), Work())]
     assert flops[0] < flops[1], "the tuned convolution multiplies by zeros"
 
 
