@@ -38,20 +38,21 @@ def test_inputs_have_the_published_sizes() -> None:
     assert shapes == SIZES
 
 
-@pytest.mark.parametrize(
-    ("name", "sizes"),
-    [
-        ("darnn_solar", {"encoder_lstm.weight_hh": (40, 10), "decoder_lstm.weight_hh": (40, 10)}),
-        ("lstnet_solar", {"convolution.weight": (2, 137, 6), "gru.weight_hh": (9, 3)}),
-        ("tpa_lstm_solar", {"patterns.weight": (32, 1, 9, 1), "lstm.weight_hh_l1": (40, 10)}),
-        ("lstnet_solar_literal", {"convolution.weight": (2, 10 * 137)}),
-        ("tpa_lstm_solar_literal", {"convolution.weight": (32, 1, 9, 1)}),
-    ],
-)
-def test_fluxs_trainings_have_the_sizes_of_their_source(
-    name: str, sizes: dict[str, tuple[int, ...]]
-) -> None:
-    parameters = dict(get_workload(name).create_model().named_parameters())
+PARAMETERS: dict[str, dict[str, tuple[int, ...]]] = {
+    "darnn_solar": {"encoder_lstm.weight_hh": (40, 10), "decoder_lstm.weight_hh": (40, 10)},
+    "lstnet_solar": {"convolution.weight": (2, 137, 6), "gru.weight_hh": (9, 3)},
+    "tpa_lstm_solar": {"patterns.weight": (32, 1, 9, 1), "lstm.weight_hh_l1": (40, 10)},
+    "lstnet_solar_literal": {"convolution.weight": (2, 10 * 137)},
+    "tpa_lstm_solar_literal": {"convolution.weight": (32, 1, 9, 1)},
+}
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_fluxs_trainings_have_the_sizes_of_their_source(name: str) -> None:
+    parameters, sizes = (
+        dict(get_workload(name).create_model().named_parameters()),
+        PARAMETERS[name],
+    )
     assert {key: tuple(parameters[key].shape) for key in sizes} == sizes
 
 

@@ -61,6 +61,11 @@ def batch_for(name: str, model: Any, batch: int) -> Tensor:
     return torch.randn(batch, *IMAGES.get(name, series), dtype=next(model.parameters()).dtype)
 
 
+def arrays(model: nn.Module) -> dict[str, Any]:
+    """What the references take: parameters and buffers by name."""
+    return {key: tensor.detach().numpy() for key, tensor in model.state_dict().items()}
+
+
 @st.composite
 def configurations(draw: st.DrawFn, name: str) -> dict[str, Any]:
     """Any configuration that one of FluxBench's forecasting models allows; none of images."""

@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from tests.models.reference import forecasters as reference
+from tests.models.sizes import arrays
 from torchspeed.measure.passes import Passes
 from torchspeed.models import create_model
 from torchspeed.models.gcn import random_graph
@@ -79,10 +80,6 @@ def test_detectors_see_an_image_at_the_scales_of_their_source(
     assert out.isfinite().all()
 
 
-def _arrays(model: nn.Module) -> dict[str, Any]:
-    return {key: tensor.detach().numpy() for key, tensor in model.state_dict().items()}
-
-
 def _encode(p: dict[str, Any], x: Any, layers: int, heads: int) -> Any:
     for name in (f"encoder.layers.{layer}" for layer in range(layers)):
         x = x + reference.attend(p, f"{name}.self_attn", x, x, heads)
@@ -96,7 +93,7 @@ def test_an_encoder_is_that_of_the_equations() -> None:
     model: Any = create_model("transformer_encoder", width=8, heads=2, layers=2, inner=12)
     model = model.double().eval()
     x = torch.randn(1, 5, 8, dtype=torch.float64)
-    expected = _encode(_arrays(model), x[0].numpy(), 2, 2)
+    expected = _encode(arrays(model), x[0].numpy(), 2, 2)
     for actual in (model(x), torch.no_grad()(model)(x)):
         np.testing.assert_allclose(actual[0].detach().numpy(), expected, rtol=1e-9, atol=1e-9)
 
@@ -107,7 +104,7 @@ def test_bert_adds_three_embeddings_and_encodes_them() -> None:
     )
     model = model.double().eval()
     tokens = torch.randint(20, (1, 6))
-    p = _arrays(model)
+    p = arrays(model)
     x = p["word.weight"][tokens[0]] + p["position.weight"][:6] + p["segment.weight"][0]
     mean, variance = x.mean(1, keepdims=True), x.var(1, keepdims=True)
     x = (x - mean) / np.sqrt(variance + 1e-12) * p["norm.weight"] + p["norm.bias"]

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.models.reference import forecasters as reference
-from tests.models.sizes import batch_for, small
+from tests.models.sizes import arrays, batch_for, small
 
 FORECASTS: dict[str, Callable[[Any, Any, int], Any]] = {
     "dlinear": lambda p, x, horizon: reference.dlinear(p, x, 4),
@@ -26,10 +26,6 @@ FORECASTS: dict[str, Callable[[Any, Any, int], Any]] = {
     ),
 }
 """Each with the sizes of `tests.models.sizes.SMALL`."""
-
-
-def arrays(model: Any) -> dict[str, Any]:
-    return {key: tensor.numpy() for key, tensor in model.state_dict().items()}
 
 
 @pytest.mark.parametrize("name", FORECASTS)
