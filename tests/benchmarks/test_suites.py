@@ -28,6 +28,7 @@ from benchmarks.variants import CNNVariants
 from benchmarks.work import PlainWork, Work
 from tests.conftest import run
 from torchspeed.measure.work import Work as Count
+from torchspeed.published.values import SITE_VALUES, site_rows, site_values
 from torchspeed.workloads import list_workloads
 
 
@@ -46,6 +47,11 @@ def benchmarks(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str
     _asv(root, "discover", root / "benchmarks", match, package=root / "src")
     described = map(_declared(root).describe, json.loads(match.read_text()))
     return {benchmark["name"]: benchmark for benchmark in described}
+
+
+@pytest.fixture(scope="module")
+def cases(benchmarks: dict[str, Any]) -> set[str]:
+    return {case_name(b["name"], params) for b in benchmarks.values() for params in cases_of(b)}
 
 
 def _declared(root: Path) -> Declared:
@@ -141,7 +147,7 @@ def _choices(written: str) -> list[str]:
 
 
 def test_the_page_has_fluxbenchs_65_cases_and_each_of_ours_exists(
-    root: Path, benchmarks: dict[str, Any]
+    root: Path, cases: set[str]
 ) -> None:
     page = (root / "docs/models/fluxbench.md").read_text(encoding="utf-8")
     written = re.findall(r"^([\w{]\S+_\S+) +(none|\w+\.\S.*\))$", page, re.MULTILINE)
@@ -153,15 +159,20 @@ def test_the_page_has_fluxbenchs_65_cases_and_each_of_ours_exists(
     assert len({theirs for theirs, _ in rows}) == len(rows) == 65
     ours = {case: theirs for theirs, case in rows if case != "none"}
     assert len(ours) == 60
-    assert set(ours) <= {
-        case_name(b["name"], params) for b in benchmarks.values() for params in cases_of(b)
-    }
+    assert set(ours) <= cases
     for case, theirs in ours.items():
         inference = "forward" in case or "Detectors" in case
         assert inference == bool(re.search("forw|ObjectDetector", theirs, re.IGNORECASE)), theirs
         # Sizes and batches are the same: theirs in its name, ours in the name of the case.
         digits = set(re.findall(r"(?<=[_(, ])\d+", case.rpartition("(")[2]))
         assert digits <= set(re.findall(r"\d+", theirs)), theirs
+
+
+def test_published_values_are_those_of_their_sources_and_each_has_a_case(cases: set[str]) -> None:
+    assert SITE_VALUES.read_text(encoding="utf-8") == site_values(), (
+        "run `python -m torchspeed.published.values`"
+    )
+    assert {row["case"] for row in site_rows()} <= cases
 
 
 class _ThreeCases(_CachedSuite):

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import torch
 
-from tests.docs.pages import ROOT
+from tests.conftest import ROOT
 from torchspeed.models import create_model, list_models
 
 PUBLISHED = {
