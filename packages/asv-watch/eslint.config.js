@@ -28,7 +28,7 @@ export default [
         {
           selector: "ImportNamespaceSpecifier, ImportDefaultSpecifier, ExportDefaultDeclaration",
           message:
-            "The script is joined from named imports and exports (asv_watch/site/bundle.py).",
+            "The script is joined from named imports and exports (asv_watch/site/scripts.py).",
         },
       ],
     },

@@ -12,16 +12,14 @@ from asv_watch.answers import Answer, Difference, JsonFile, word_of, write_answe
 from asv_watch.asv.conf import load_settings
 from asv_watch.asv.publish_hook import read_request
 from asv_watch.asv.settings import read_configuration
-from asv_watch.asv.steps import kept_levels
 from asv_watch.engine.workplace import check_checkout
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.changes import Change
-from asv_watch.judge.findings import analyse
 from asv_watch.records.history import History
-from asv_watch.records.loading import COMPARED_ELSEWHERE, load_history
+from asv_watch.records.loading import COMPARED_ELSEWHERE
 from asv_watch.site.build import publish_site
 from asv_watch.site.change_data import cause, commits_of
-from asv_watch.site.contents import Contents, ancestry_of, contents_of, in_order
+from asv_watch.site.contents import Contents, read_contents
 from asv_watch.site.report import write_report
 from asv_watch.statistics.rule import Verdict
 from asv_watch.versions.git import find_commit, read_commits, run_git
@@ -77,22 +75,16 @@ def report(
     check_checkout(root)
     configuration = read_configuration(root)
     commits = read_commits(configuration.repository, configuration.branch)
-    layout = configuration.declared.layout
-    history = in_order(load_history(configuration.results, commits, layout=layout))
-    with kept_levels(configuration.work_folder) as levels:
-        findings = analyse(history, levels)
+    contents = read_contents(configuration, commits)
+    history = contents.history
     earlier = _commits_before(history, configuration.repository, since)
     changes = [
         change
-        for change in findings.changes
+        for change in contents.findings.changes
         if history.commits[change.commit].hash not in earlier
         and state in {"all", change.state}
         and machine in {"", history.series[change.series].machine}
     ]
-    ancestry = ancestry_of(
-        history, findings, configuration.repository, configuration.measured_paths
-    )
-    contents = contents_of(history, findings, ancestry)
     print(write_report(contents, changes[:count], markup) or "no change to report")
     reported = [_difference(change, contents) for change in changes[:count]]
     write_answer(Answer(command="report", differences=reported), json_file)

@@ -109,14 +109,14 @@ def test_the_page_names_the_clock_of_a_measured_change() -> None:
     stored = msgspec.structs.replace(stored, clock="process")
     history = in_order(history_of(noisy({}), comparisons={MACHINE: (stored,)}))
     contents = contents_of(history, analyse(history))
-    [change] = change_data(contents, {"commit_url": ""})["changes"]
-    assert change["interval_text"].endswith(" %, CPU time")
+    [change] = change_data(contents, "")[0]
+    assert change.interval_text.endswith(" %, CPU time")
     pairs = [
         pair
         for series in contents.findings.compared
         for pair in commit_pairs(contents, contents.series[series])
     ]
-    assert [pair[7:] for pair in pairs] == [[1]], "Compare names it too"
+    assert [pair.cpu_time for pair in pairs] == [1], "Compare names it too"
 
 
 def test_the_rounds_of_a_gate_have_one_clock_though_the_machine_was_busy_in_a_part(

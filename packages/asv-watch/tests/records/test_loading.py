@@ -20,7 +20,7 @@ from asv_watch.records.loading import load_history
 from asv_watch.site.about_data import about_data
 from asv_watch.site.case_table import case_table
 from asv_watch.site.contents import contents_of
-from asv_watch.site.release_data import release_data
+from asv_watch.site.release_data import FailedRelease, release_data
 from asv_watch.versions.git import read_commits
 from asv_watch.versions.version import Commit, Release
 from tests import planted_comparisons
@@ -443,9 +443,9 @@ def test_a_machine_that_only_compared_releases_is_a_machine_too(results_dir: Pat
     assert set(history.machines) == set(history.comparisons) | {"ci-2core"} == {"ci-2core", "lab"}
     contents = contents_of(history, analyse(history))
     [releases] = release_data(contents, case_table(contents), set())
-    assert (releases["machine"], releases["cpu"]) == ("lab", "")
-    assert releases["versions"] == ("2.8.0", "2.9.1")
-    assert releases["failed"] == [{"version": "torch 2.10.0", "reason": "no wheel"}]
+    assert (releases.machine, releases.cpu) == ("lab", "")
+    assert releases.versions == ("2.8.0", "2.9.1")
+    assert releases.failed == [FailedRelease("torch 2.10.0", "no wheel")]
 
 
 def test_comparisons_in_a_folder_of_another_name_have_a_machine(results_dir: Path) -> None:

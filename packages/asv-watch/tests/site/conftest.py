@@ -14,12 +14,14 @@ from typing import Any
 import msgspec
 import pytest
 
+from asv_watch.asv import publish_hook
 from asv_watch.comparison import Comparison
 from asv_watch.judge.findings import analyse
 from asv_watch.records.labels import UNDECLARED, Layout
 from asv_watch.records.loading import load_history
 from asv_watch.site.build import build_site
 from asv_watch.site.contents import Contents, contents_of, in_order
+from asv_watch.site.speeds import PublishedValue
 from asv_watch.versions.git import read_commits
 from tests.conftest import run
 from tests.generator import Generated, Plan, generate, small_plan
@@ -28,13 +30,13 @@ from tests.making import LAYOUT
 SOURCES = Path(__file__).parents[2] / "src"
 ADDRESS = "https://example.org/torchspeed"
 PUBLISHED = tuple(
-    {
-        "case": f"time_series.TimeSeries.time_forward('darnn', '{device}')",
-        "value": seconds,
-        "unit": "seconds",
-        "source": "A small computer: Benchmarks (2021), https://example.org/others",
-        "note": "Another framework, and the work differs.",
-    }
+    PublishedValue(
+        f"time_series.TimeSeries.time_forward('darnn', '{device}')",
+        seconds,
+        "seconds",
+        "A small computer: Benchmarks (2021), https://example.org/others",
+        "Another framework, and the work differs.",
+    )
     for device, seconds in (("cpu", 0.09129), ("cuda", 13.808))
 )
 
@@ -80,12 +82,7 @@ class Project:
             self.html,
             self.contents(comparisons),
             generated=1_790_000_000,
-            project={
-                "name": "torchspeed",
-                "url": ADDRESS,
-                "commit_url": f"{ADDRESS}/commit/",
-                "site": "",
-            },
+            project=publish_hook.Project("torchspeed", ADDRESS, f"{ADDRESS}/commit/", ""),
             published=PUBLISHED,
         )
 

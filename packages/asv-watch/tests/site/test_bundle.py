@@ -4,7 +4,7 @@ import subprocess
 from pathlib import Path
 
 from asv_watch.site.build import STATIC
-from asv_watch.site.bundle import bundle
+from asv_watch.site.scripts import bundle
 from tests.js.node import NODE
 
 

@@ -12,8 +12,10 @@ import pytest
 
 from asv_watch.comparison import DAY, Comparison
 from asv_watch.errors import WatchError
-from asv_watch.site.case_table import case_table
-from asv_watch.site.speeds import speed_table
+from asv_watch.site.case_table import case_table, main_groups
+from asv_watch.site.front_page import FrontPage, front_page
+from asv_watch.site.speeds import PublishedValue, speed_table
+from asv_watch.statistics.rule import Verdict
 from tests.generator import ALL_OK, TIME_AND_MEMORY, Plan, Suite
 from tests.making import LAYOUT
 from tests.planted_comparisons import (
@@ -36,6 +38,11 @@ GROWN = {case.replace("time_forward", "peakmem_forward"): 1.25 for case in TIMES
 def project(tmp_path: Path) -> Project:
     plan = Plan(commits=4, steps=0, machines=("ci-2core",), machines_with_cuda=())
     return make_project(tmp_path / "it", plan)
+
+
+def front_of(project: Project, comparisons: Mapping[str, tuple[Comparison, ...]]) -> FrontPage:
+    contents = project.contents(comparisons)
+    return front_page(contents, case_table(contents), main_groups(contents))
 
 
 def history_of(project: Project, memory: Mapping[str, float]) -> dict[str, Any]:
@@ -88,14 +95,14 @@ def test_the_first_screen_names_what_lasts_and_not_what_went_away(project: Proje
         *compared_releases("2.8.0", "2.9.1", {back: 1.5, lasting: 1.2}),
         *compared_releases("2.9.1", "2.10.0", {back: 1 / 1.5, lasting: 1.0}),
     ]
-    project.build({"ci-2core": tuple(compared)})
-    overview = registered(project.html / "data/index.js")[1]["overview"]
-    [sentence] = overview["lasting"]
-    assert (sentence["size"], sentence["verdict"]) == ("20 % longer", "worse")
-    assert sentence["after"] == " than with torch 2.8.0 on ci-2core."
-    assert "+20.0 % by torch 2.9.1" in sentence["why"]
-    assert overview["title"] == "torch 2.10.0 made 1 of 2 cases faster, on ci-2core."
-    [group] = overview["grid"]["groups"]
+    front = front_of(project, {"ci-2core": tuple(compared)})
+    [sentence] = front.overview.lasting
+    assert (sentence.size, sentence.verdict) == ("20 % longer", Verdict.WORSE)
+    assert sentence.after == " than with torch 2.8.0 on ci-2core."
+    assert "+20.0 % by torch 2.9.1" in sentence.why
+    assert front.overview.title == "torch 2.10.0 made 1 of 2 cases faster, on ci-2core."
+    assert front.grid
+    [group] = front.grid["groups"]
     cells = {row["title"]: [c and c["text"] for c in row["cells"]] for row in group["rows"]}
     assert sorted(cells.values()) == [["+20", ""], ["+50", "−33"]]
     totals = {row["title"]: row["total"]["verdict"] for row in group["rows"]}
@@ -111,9 +118,9 @@ def test_a_row_of_the_heat_map_is_of_the_machine_that_compared_it_most(tmp_path:
         *compared_releases("2.9.1", "2.10.0", {case: 1.1}, machine="often"),
     ]
     once = compared_releases("2.9.1", "2.10.0", {case: 1.4}, machine="once")
-    project.build({"often": tuple(often), "once": tuple(once)})
-    grid = registered(project.html / "data/index.js")[1]["overview"]["grid"]
-    [row] = grid["groups"][0]["rows"]
+    front = front_of(project, {"often": tuple(often), "once": tuple(once)})
+    assert front.grid
+    [row] = front.grid["groups"][0]["rows"]
     assert row["machine"] == "often"
     assert [cell["text"] for cell in row["cells"]] == ["+10", "+10"]
 
@@ -135,8 +142,9 @@ def test_speeds_are_of_one_machine_a_device_and_the_fastest_case_of_a_level(
     levels = {"plain": r"^plain\.", "compiled": "'compiled'", "threads": r"^batches\."}
     contents = replace(project, layout=msgspec.structs.replace(LAYOUT, levels=levels)).contents()
     others = [
-        {"case": "plain.PlainModels.time_forward('darnn', 'cuda')", "value": 39.7}
-        | {"unit": "seconds", "source": "somebody", "note": ""}
+        PublishedValue(
+            "plain.PlainModels.time_forward('darnn', 'cuda')", 39.7, "seconds", "somebody", ""
+        )
     ]
     drawn = speed_table(contents, case_table(contents), others)
     assert drawn is not None

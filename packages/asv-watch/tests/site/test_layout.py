@@ -6,9 +6,8 @@ import msgspec
 import pytest
 
 from asv_watch.errors import WatchError
-from asv_watch.records.labels import UNDECLARED, Layout
+from asv_watch.records.labels import UNDECLARED, Layout, with_columns
 from asv_watch.records.records import Benchmark, Case
-from asv_watch.site.layout import with_columns
 
 SIZES = ("'Small'", "'Big'")
 DECLARED = Layout(

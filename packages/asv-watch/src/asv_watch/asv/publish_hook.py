@@ -23,6 +23,17 @@ from asv_watch.text.terminal import printable
 from asv_watch.versions.git import ask_git
 
 
+class Project(msgspec.Struct, frozen=True):
+    """A project and its addresses, each of which may be empty."""
+
+    name: str
+    url: str
+    commit_url: str
+    """The front of a commit's address."""
+    site: str
+    """Where the site is served, with a slash at its end."""
+
+
 class PublishRequest(msgspec.Struct, frozen=True):
     """What asv.conf.json and the command line say about a site to publish."""
 
@@ -30,8 +41,7 @@ class PublishRequest(msgspec.Struct, frozen=True):
     """All but its environments."""
     hashes: frozenset[str] | None
     """The commits to show; every commit of the branch if None."""
-    project: dict[str, str]
-    """Name and addresses of the project, for the pages."""
+    project: Project
 
 
 def setup(publish: Callable[[PublishRequest, Any], int]) -> None:
@@ -74,12 +84,12 @@ def read_request(
         return text if text.startswith(("https://", "http://")) else ""  # asv's "#" is none
 
     site_url = conf.declared.site_url
-    project = {  # before `read_project`, which makes a path of the name
-        "name": str(conf.project),
-        "url": address(str(conf.project_url)),
-        "commit_url": address(str(conf.show_commit_url)),
-        "site": f"{site_url.rstrip('/')}/" if site_url else "",
-    }
+    project = Project(  # before `read_project`, which makes a path of the name
+        str(conf.project),
+        address(str(conf.project_url)),
+        address(str(conf.show_commit_url)),
+        f"{site_url.rstrip('/')}/" if site_url else "",
+    )
     configuration = read_project(conf, root, fetch=fetch)
     results = configuration.results
     if results.is_relative_to(root):  # the page names files, but no folder of this machine

@@ -8,8 +8,7 @@ from asv_watch.comparison import Outcome
 from asv_watch.judge.graph import MachineGraphs, newest_repeats, noise_in_words, ratios_to_first
 from asv_watch.records.records import LeftOut
 from asv_watch.site import names
-from asv_watch.site.contents import Contents, Setup, setup_key
-from asv_watch.site.scripts import Json
+from asv_watch.site.contents import Contents, Setup, Shown, setup_key
 from asv_watch.text import quantities
 from asv_watch.text.quantities import counted
 
@@ -17,7 +16,7 @@ _BY_CHANCE = 0.01
 """Share of pairs that disagree beyond 99 % limits only by chance."""
 
 
-def about_data(contents: Contents) -> Json:
+def about_data(contents: Contents) -> Shown:
     """Return what the page says about machines and results; a reader's choices do not matter."""
     labels = names.environment_labels(contents.history.environments.values())
     return {
@@ -52,7 +51,7 @@ def _machine_names(contents: Contents) -> list[str]:
     return list(dict.fromkeys([*with_runs, *contents.history.comparisons]))
 
 
-def _machine(contents: Contents, name: str) -> Json:
+def _machine(contents: Contents, name: str) -> Shown:
     """Return the line of a machine: progress, outcomes, smallest detectable change."""
     setups = [setup for setup in contents.setups if setup.machine.name == name]
     newest = max(setups, key=lambda setup: (setup.newest, len(setup.commits)), default=None)
@@ -81,7 +80,7 @@ def _machine(contents: Contents, name: str) -> Json:
     }
 
 
-def _contradictions(graphs: MachineGraphs) -> Json:
+def _contradictions(graphs: MachineGraphs) -> Shown:
     """Count the measured pairs that disagree with all other paths between their versions."""
     checks = [
         is_contradicted
@@ -121,7 +120,7 @@ def _noise(contents: Contents) -> list[str]:
     return sentences
 
 
-def _setup(setup: Setup, label: str) -> Json:
+def _setup(setup: Setup, label: str) -> Shown:
     """Return a machine with an environment: facts by name, as its newest run recorded them."""
     record = setup.record
     facts = {

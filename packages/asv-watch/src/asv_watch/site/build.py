@@ -7,22 +7,18 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from asv_watch.asv.publish_hook import PublishRequest
-from asv_watch.asv.steps import kept_levels
-from asv_watch.judge.findings import analyse
-from asv_watch.records.loading import load_history
+from asv_watch.asv.publish_hook import Project, PublishRequest
 from asv_watch.site.about_data import about_data
-from asv_watch.site.bundle import bundle, stylesheet
 from asv_watch.site.case_table import case_table, main_groups
-from asv_watch.site.contents import Contents, ancestry_of, contents_of, in_order
-from asv_watch.site.data_files import write_data_files
-from asv_watch.site.declared_files import read_published
+from asv_watch.site.contents import Contents, read_contents
+from asv_watch.site.data_files import write_benchmarks
 from asv_watch.site.front_page import front_page
 from asv_watch.site.index import index_data
 from asv_watch.site.pages import render_page, write_badge, write_feed
-from asv_watch.site.pair_data import case_pairs, release_pairs
+from asv_watch.site.pair_data import release_pairs
 from asv_watch.site.release_data import release_data
-from asv_watch.site.scripts import Json, write_script
+from asv_watch.site.scripts import bundle, stylesheet, write_script
+from asv_watch.site.speeds import PublishedValue, read_published
 from asv_watch.site.swap import swapped_in
 from asv_watch.text.terminal import printable
 from asv_watch.versions.git import read_commits
@@ -54,20 +50,17 @@ def publish_site(
     commits = read_commits(configuration.repository, configuration.branch)
     if request.hashes is not None:
         commits = tuple(commit for commit in commits if commit.hash in request.hashes)
-    with swapped_in(configuration.site) as fresh, kept_levels(configuration.work_folder) as levels:
-        history = in_order(load_history(configuration.results, commits, layout=declared.layout))
-        findings = analyse(history, levels)
-        ancestry = ancestry_of(
-            history, findings, configuration.repository, configuration.measured_paths
-        )
+    with swapped_in(configuration.site) as fresh:
+        contents = read_contents(configuration, commits)
         build_site(
             fresh,
-            contents_of(history, findings, ancestry),
+            contents,
             generated=int(epoch) if epoch.isdigit() else int(time.time()),
             project=request.project,
             published=read_published(declared.published_values),
             about=(*declared.about, *declared.gate_exceptions()),
         )
+    history = contents.history
     inform(f"The site is in {configuration.site}: open its index.html")
     for reason, count in Counter(left_out.reason for left_out in history.left_out).items():
         inform(f"Left out, as About the data lists: {reason} ({count})")
@@ -91,8 +84,8 @@ def build_site(
     contents: Contents,
     *,
     generated: int,
-    project: dict[str, str],
-    published: Sequence[Json] = (),
+    project: Project,
+    published: Sequence[PublishedValue] = (),
     about: Sequence[str] = (),
 ) -> None:
     """Write a whole site into a folder.
@@ -102,9 +95,7 @@ def build_site(
         contents: The contents of the site.
         generated: Time of publishing, seconds since the epoch: the only difference between two
             builds of the same history.
-        project: `name`, `url`, `commit_url` (the front of a commit's address) and
-            `site` (where the site is served, with a slash at its end); each address
-            may be empty.
+        project: Its name and addresses.
         published: Values from the literature, as ``docs/answers.md`` lists them.
         about: The project's sentences on how it measures.
     """
@@ -114,20 +105,21 @@ def build_site(
     script = bundle(STATIC / "script" / "main.js")
     (folder / "site.js").write_text(script, encoding="utf-8")
     table, main = case_table(contents), main_groups(contents)
-    overview = front_page(contents, table, main, published)
-    index = index_data(contents, table, generated=generated, project=project)
-    index |= {"overview": overview, "case_pairs": case_pairs(contents, table)}
+    front = front_page(contents, table, main, published)
+    index = index_data(contents, table, front.overview, project, generated)
+    content = write_script(folder, "index", index)
+    (folder / "index.json").write_bytes(content + b"\n")
     write_script(folder, "releases", release_data(contents, table, main))
     write_script(folder, "release-pairs", release_pairs(contents))
-    write_data_files(folder, contents, table, index)
-    feed = write_feed(contents, table, project=project["name"], site=project["site"])
+    write_benchmarks(folder, contents, table)
+    feed = write_feed(contents, table, project=project.name, site=project.site)
     (folder / "feed.xml").write_bytes(feed)
     page = render_page(
         contents,
         table,
         generated=generated,
         project=project,
-        overview=overview,
+        front=front,
         about=about_data(contents),
         sentences=about,
     )

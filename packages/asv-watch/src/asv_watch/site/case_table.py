@@ -10,19 +10,17 @@ import msgspec
 
 from asv_watch.records.labels import Layout
 from asv_watch.site import names
+from asv_watch.site.causes import differing_operators
 from asv_watch.site.contents import Contents, SeriesSummary
 
-Column = tuple[str, ...]
-"""Values of the labels that are columns."""
-
-HUES = 8
+_HUES = 8
 """Hues of rows; if there are more rows than hues, they share hues and differ in shape."""
-FIRST_HUE = 2
+_FIRST_HUE = 2
 """Hue of the first column."""
 _FIRST_SCREEN_BELOW = 4
 
 
-class Row(msgspec.Struct, frozen=True):
+class CaseRow(msgspec.Struct, frozen=True):
     """A row of a table: what is measured, with its settings, in all columns and metrics."""
 
     name: str
@@ -31,32 +29,49 @@ class Row(msgspec.Struct, frozen=True):
     """Its other parameters: ``size 5, sparse``."""
     group: str
     """The heading that lists have it under: ``time series``."""
+    hue: int
+    """One of eight."""
 
 
-class ShownCase(msgspec.Struct, frozen=True):
-    """A case and its row and column in tables."""
+class CaseColumn(msgspec.Struct, frozen=True):
+    """A column of a table."""
 
     name: str
+    values: tuple[str, ...]
+    """Values of the labels that are columns."""
+    look: str
+    """CSS classes: a hue, and a dash by the second label. A single column has no hue, because rows
+    have hues then."""
+
+
+class CaseEntry(msgspec.Struct, frozen=True):
+    """One benchmark with one value for each of its parameters."""
+
+    key: str
     """Its full name, as asv writes it."""
-    summary: SeriesSummary
-    """One of its series: all have its benchmark and its labels."""
+    b: int
+    """Index of its benchmark."""
     row: int
-    """Index in ``CaseTable.rows``."""
     column: int
     title: str
     """Its name in sentences and headings: ``solve · size 5 · sparse``."""
+    words: str
+    """What people call it, and operators behind its changes: for searching."""
+    labels: dict[str, str]
 
 
 class CaseTable(msgspec.Struct, frozen=True):
     """All cases of a project, in the order of the site."""
 
-    rows: tuple[Row, ...]
-    columns: tuple[Column, ...]
-    cases: tuple[ShownCase, ...]
+    rows: tuple[CaseRow, ...]
+    columns: tuple[CaseColumn, ...]
+    cases: tuple[CaseEntry, ...]
     index_of: dict[str, int]
     """Maps the full name of a case to its index in ``cases``."""
+    summaries: dict[str, SeriesSummary]
+    """Maps it to one of its series: all have its benchmark and its labels."""
 
-    def find(self, case: str) -> ShownCase | None:
+    def find(self, case: str) -> CaseEntry | None:
         """Return a case by its full name; a suite may not have it any more."""
         return self.cases[self.index_of[case]] if case in self.index_of else None
 
@@ -68,20 +83,15 @@ class CaseTable(msgspec.Struct, frozen=True):
         shown = self.find(case)
         if shown is None:
             return case
-        metric = shown.summary.metric.label
+        metric = self.summaries[case].metric.label
         return shown.title if metric == "time" else f"{shown.title} · {metric}"
 
-    def words(self, case: ShownCase, layout: Layout) -> list[str]:
-        """Return what people call a case's columns and its row, as far as the layout says."""
-        names = (*self.columns[case.column], self.rows[case.row].name)
-        return [layout.in_words[name] for name in names if name in layout.in_words]
-
-    def in_words(self, case: ShownCase, layout: Layout) -> str:
+    def in_words(self, case: CaseEntry, layout: Layout) -> str:
         """Return what a case measures as people call it: ``The training pass of a transformer``.
 
         Empty if the layout has no such name for its last column, which says what is done.
         """
-        row, column = self.rows[case.row], self.columns[case.column]
+        row, column = self.rows[case.row], self.columns[case.column].values
         if not column or column[-1] not in layout.in_words:
             return ""
         known = " ".join(layout.in_words[value] for value in column if value in layout.in_words)
@@ -94,32 +104,43 @@ def case_table(contents: Contents) -> CaseTable:
     layout = contents.layout
     in_order = sorted(contents.series, key=lambda row: layout.group_order(row.benchmark))
     summaries = {summary.series.case.name: summary for summary in in_order}
-    rows = {name: _row(summary, layout) for name, summary in summaries.items()}
-    columns = {name: layout.column(summary.labels) for name, summary in summaries.items()}
+    measured = dict.fromkeys(summary.row for summary in in_order if summary.has_value)
+    hues = {row: number % _HUES for number, row in enumerate(measured)}
+    rows = {
+        name: _row(summary, layout, hues.get(summary.row, 0))
+        for name, summary in summaries.items()
+    }
+    values = {name: layout.column(summary.labels) for name, summary in summaries.items()}
     index_of_row = {row: index for index, row in enumerate(dict.fromkeys(rows.values()))}
     orders = _orders(contents)
-    shown_columns = sorted(
-        set(columns.values()), key=lambda column: (list(map(_position, column, orders)), column)
+    columns = sorted(
+        set(values.values()), key=lambda column: (list(map(_position, column, orders)), column)
     )
-    index_of_column = {column: index for index, column in enumerate(shown_columns)}
+    benchmarks, operators = list(contents.by_benchmark()), differing_operators(contents)
+
+    def entry(name: str, summary: SeriesSummary) -> CaseEntry:
+        called = [layout.in_words.get(word) for word in (*values[name], rows[name].name)]
+        defaults = {label: of[""] for label, of in layout.labels.items() if "" in of}
+        labels = (defaults if layout.rows in summary.labels else {}) | summary.labels
+        return CaseEntry(
+            name,
+            benchmarks.index(summary.benchmark.name),
+            index_of_row[rows[name]],
+            columns.index(values[name]),
+            _title(rows[name], values[name], layout),
+            " ".join([*filter(None, called), *sorted(operators[name])]),
+            {label: value for label, value in labels.items() if label != "metric" and value},
+        )
+
     cases = sorted(
-        (
-            ShownCase(
-                name,
-                summary,
-                index_of_row[rows[name]],
-                index_of_column[columns[name]],
-                _title(rows[name], columns[name], layout),
-            )
-            for name, summary in summaries.items()
-        ),
-        key=lambda case: (case.row, case.column),
+        map(entry, summaries, summaries.values()), key=lambda case: (case.row, case.column)
     )
     return CaseTable(
         rows=tuple(index_of_row),
-        columns=tuple(shown_columns),
+        columns=_columns(columns, contents),
         cases=tuple(cases),
-        index_of={case.name: index for index, case in enumerate(cases)},
+        index_of={case.key: index for index, case in enumerate(cases)},
+        summaries=summaries,
     )
 
 
@@ -132,7 +153,7 @@ def _position(value: str, order: Sequence[str]) -> int:
     return order.index(value) if value in order else len(order)
 
 
-def _title(row: Row, column: Column, layout: Layout) -> str:
+def _title(row: CaseRow, column: tuple[str, ...], layout: Layout) -> str:
     group = [] if layout.rows else [row.group]
     return " · ".join(filter(None, [*group, row.name, row.details, *column]))
 
@@ -151,24 +172,25 @@ def main_groups(contents: Contents) -> set[str]:
     return groups - others or groups
 
 
-def css_classes(column: Column, columns: Sequence[Column], contents: Contents) -> str:
-    """Return the CSS classes of a column: a hue of its own, and a dash by its second label.
+def _columns(columns: Sequence[tuple[str, ...]], contents: Contents) -> tuple[CaseColumn, ...]:
+    layout = contents.layout
+    measured = {layout.column(row.labels) for row in contents.series if row.has_value}
+    coloured = [column for column in columns if column and column in measured]
 
-    A single column has no hue, because rows have hues then.
-    """
-    measured = {contents.layout.column(row.labels) for row in contents.series if row.has_value} - {
-        ()
-    }
-    shown = [other for other in columns if other in measured]
-    hue = []
-    if len(shown) > 1 and column in shown:
-        hue = [f"hue-{(FIRST_HUE + shown.index(column)) % HUES}"]
-    seconds = zip(column[1:], _orders(contents)[1:], strict=True)
-    dash = ["dashed" for value, order in seconds if value and _position(value, order) % 2]
-    return " ".join(hue + dash)
+    def look(column: tuple[str, ...]) -> str:
+        hue = []
+        if len(coloured) > 1 and column in coloured:
+            hue = [f"hue-{(_FIRST_HUE + coloured.index(column)) % _HUES}"]
+        seconds = zip(column[1:], _orders(contents)[1:], strict=True)
+        dash = ["dashed" for value, order in seconds if value and _position(value, order) % 2]
+        return " ".join(hue + dash)
+
+    return tuple(
+        CaseColumn(" · ".join(filter(None, column)), column, look(column)) for column in columns
+    )
 
 
-def _row(summary: SeriesSummary, layout: Layout) -> Row:
+def _row(summary: SeriesSummary, layout: Layout, hue: int) -> CaseRow:
     shown = {layout.rows, *layout.columns, *layout.words, "metric"}
     settings = [
         names.setting(name, value)
@@ -180,4 +202,4 @@ def _row(summary: SeriesSummary, layout: Layout) -> Row:
         is_metric = f"{metric.label} ".lower().startswith(f"{function} ".lower())
         if not is_metric and function.replace(" ", "-") != metric.id:
             settings.insert(0, function)
-    return Row(summary.row, ", ".join(filter(None, settings)), summary.group)
+    return CaseRow(summary.row, ", ".join(filter(None, settings)), summary.group, hue)

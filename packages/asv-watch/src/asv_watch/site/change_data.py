@@ -1,15 +1,16 @@
 """Changes in the form of the data files, with their sizes, states and sentences."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import Literal
 
 import msgspec
 
 from asv_watch.judge.causes import in_words
-from asv_watch.judge.changes import Cause, Change
+from asv_watch.judge.changes import Cause, Change, Direction, Kind, State
 from asv_watch.records.history import History
 from asv_watch.site import names
 from asv_watch.site.contents import Contents
-from asv_watch.site.scripts import Json, shortened
+from asv_watch.site.scripts import shortened, shortened_ends
 from asv_watch.text import quantities
 
 RECENT = 10
@@ -25,55 +26,104 @@ _CAUSES: dict[Cause, str] = {
 }
 
 
-def change_data(contents: Contents, project: Mapping[str, str]) -> Json:
-    """Return all changes, and the commits they may come from."""
+class ChangeData(msgspec.Struct, kw_only=True):
+    """A change of one series between two commits."""
+
+    kind: Kind
+    state: State
+    verdict: Direction
+    ratio: float | None
+    """Of a measured change; ``None`` for a count from or to zero."""
+    interval: tuple[float, float] | None
+    about: float | None
+    """What a suspected one may be."""
+    text: str
+    interval_text: str
+    values: tuple[str, str] | None
+    """Before and after, of the comparison that measured it."""
+    through: Literal["", "other commits"]
+    """``other commits`` where the two were not compared with each other, but each with others."""
+    days: str
+    """How many days show it by themselves; empty where nothing was measured."""
+    pale: bool
+    """Whether it is below 5 %, and fewer than two days show it."""
+    s: int
+    """Index of its series."""
+    p: int
+    """Index of the last commit measured before it, and of the first after it."""
+    c: int
+    cause: str
+    may_be_code: bool
+    """Whether comparisons look into it: no, where separate runs blame the machine."""
+    range: int
+    """Index in ``ranges``."""
+
+
+class CommitRange(msgspec.Struct):
+    """The commits that a change may come from."""
+
+    p: int
+    c: int
+    commits: list[tuple[str, int, str, bool]]
+    """Hash, date, subject, and whether it touches what is measured."""
+    more: int
+    """Commits that are not listed."""
+    suspects: int
+    """Number of commits that may have made the change, and the hash of the only one."""
+    culprit: str | None
+    command: str
+    diff: str
+    """Address of the diff, or empty."""
+
+
+def change_data(
+    contents: Contents, commit_url: str
+) -> tuple[list[ChangeData], list[ChangeData], list[CommitRange]]:
+    """Return all changes, those of exact counts, and the commits they may come from."""
     ranges: dict[tuple[int, int], int] = {}
 
-    def row(change: Change) -> Json:
-        return {
-            **_size_of(contents, change),
-            "s": change.series,
-            "p": change.previous,
-            "c": change.commit,
-            "cause": cause(change, contents),
-            "may_be_code": change.may_be_code,
-            "range": ranges.setdefault((change.previous, change.commit), len(ranges)),
-        }
+    def shown(change: Change) -> ChangeData:
+        span = change.previous, change.commit
+        return _shown(contents, change, ranges.setdefault(span, len(ranges)))
 
-    return {
-        "changes": [row(change) for change in contents.findings.changes],
-        "exact_changes": [row(change) for change in contents.findings.exact_changes],
-        "ranges": [_range(contents, project, *span) for span in ranges],
-    }
+    changes = [shown(change) for change in contents.findings.changes]
+    exact_changes = [shown(change) for change in contents.findings.exact_changes]
+    return changes, exact_changes, [_range(contents, commit_url, *span) for span in ranges]
 
 
-def _size_of(contents: Contents, change: Change) -> Json:
-    """Return the size of a change; the estimate of a suspicion is under ``about``."""
+def _shown(contents: Contents, change: Change, range_: int) -> ChangeData:
+    """Return a change as the page shows it; the estimate of a suspicion is under ``about``."""
     unit = contents.series[change.series].metric.unit
     measured, interval = change.is_measured, change.interval
     ratio = None if change.ratio is None else shortened(change.ratio)
     words = quantities.change if measured else quantities.about
-    values = [quantities.quantity(value, unit) for value in change.values] if measured else None
     text = words(change.ratio, change.kind)
+    before, after = change.values
+    values = quantities.quantity(before, unit), quantities.quantity(after, unit)
     if change.kind == "exact" and text.startswith("±"):  # too small for per cent, yet no noise
-        before, after = change.values
         size = quantities.digits(abs(after - before))
         text = f"{'+' if after > before else quantities.MINUS}{size} {unit}"
-        values = [f"{value:,.12g} {unit}" for value in change.values]
-    return {
-        "kind": change.kind,
-        "state": change.state,
-        "verdict": change.verdict,
-        "ratio": ratio if measured else None,
-        "interval": None if interval is None else [shortened(end) for end in interval],
-        "about": None if measured else ratio,
-        "text": text,
-        "interval_text": "" if interval is None else quantities.interval(interval, change.clock),
-        "values": values,
-        "through": change.through,
-        "days": change.days,
-        "pale": change.needs_second_day,
-    }
+        values = f"{before:,.12g} {unit}", f"{after:,.12g} {unit}"
+    return ChangeData(
+        kind=change.kind,
+        state=change.state,
+        verdict=change.verdict,
+        ratio=ratio if measured else None,
+        interval=None if interval is None else shortened_ends(interval),
+        about=None if measured else ratio,
+        text=text,
+        interval_text="" if interval is None else quantities.interval(interval, change.clock),
+        values=values if measured else None,
+        through=change.through,
+        days=change.days,
+        pale=change.needs_second_day,
+        s=change.series,
+        p=change.previous,
+        c=change.commit,
+        cause=cause(change, contents),
+        may_be_code=change.may_be_code,
+        range=range_,
+    )
 
 
 def commits_of(change: Change, contents: Contents) -> tuple[str, str, Sequence[str]]:
@@ -116,29 +166,28 @@ def change_id(contents: Contents, change: Change) -> str:
     return names.digest(f"{series}@{contents.history.commits[change.commit].hash}", 16)
 
 
-def _range(contents: Contents, project: Mapping[str, str], previous: int, commit: int) -> Json:
+def _range(contents: Contents, commit_url: str, previous: int, commit: int) -> CommitRange:
     before, after = (contents.history.commits[index].hash for index in (previous, commit))
     inner = contents.ancestry.between(before, after)
     suspects = contents.ancestry.suspects(before, after)
     touching = contents.ancestry.touching
     nearest = sorted(inner, key=lambda commit: commit.hash not in touching)[:RANGE_COMMITS]
-    listed = [commit for commit in inner if commit in nearest]
     paths = " ".join(["", "--", *contents.ancestry.paths]) if contents.ancestry.paths else ""
-    commit_url = project["commit_url"]
     front = commit_url.removesuffix("commit/")  # of a host such as GitHub
-    return {
-        "p": previous,
-        "c": commit,
-        "commits": [
-            [within.hash, within.date, within.subject, within.hash in touching]
-            for within in listed
+    return CommitRange(
+        previous,
+        commit,
+        [
+            (within.hash, within.date, within.subject, within.hash in touching)
+            for within in inner
+            if within in nearest
         ],
-        "more": len(inner) - len(listed),
-        "suspects": len(suspects),
-        "culprit": suspects[0] if len(suspects) == 1 else None,
-        "command": f"git log --oneline {before[:12]}..{after[:12]}{paths}",
-        "diff": "" if front in {"", commit_url} else f"{front}compare/{before}...{after}",
-    }
+        len(inner) - len(nearest),
+        len(suspects),
+        suspects[0] if len(suspects) == 1 else None,
+        f"git log --oneline {before[:12]}..{after[:12]}{paths}",
+        "" if front in {"", commit_url} else f"{front}compare/{before}...{after}",
+    )
 
 
 class Recent(msgspec.Struct, frozen=True):

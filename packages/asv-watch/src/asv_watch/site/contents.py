@@ -4,21 +4,29 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
+from typing import Any, Literal
 
 import msgspec
+import numpy as np
 from packaging.version import Version
 
-from asv_watch.judge.changes import Change
-from asv_watch.judge.findings import Findings
-from asv_watch.records.history import History, Indices, Series
-from asv_watch.records.labels import Layout
+from asv_watch.asv.settings import Configuration
+from asv_watch.asv.steps import kept_levels
+from asv_watch.judge.changes import Change, Kind
+from asv_watch.judge.findings import Findings, analyse
+from asv_watch.judge.segments import Segment
+from asv_watch.records.history import Floats, History, Indices, Series
+from asv_watch.records.labels import Layout, parameter_values, with_columns
+from asv_watch.records.loading import load_history
 from asv_watch.records.records import Benchmark, Environment, Machine, Point, Record
 from asv_watch.site import names
-from asv_watch.site.layout import parameter_values, with_columns
-from asv_watch.site.stretches import Stretch, stretches_of
+from asv_watch.site.scripts import shortened
+from asv_watch.text import quantities
 from asv_watch.versions.git import Ancestry, read_ancestry
-from asv_watch.versions.version import release_order
+from asv_watch.versions.version import Commit, release_order
+
+Shown = dict[str, Any]
+"""What a template shows."""
 
 _LEAST_SHARE = 0.1
 """A machine is shown first only if it has this share of the series of the largest machine."""
@@ -30,12 +38,10 @@ class Metric(msgspec.Struct, frozen=True):
     id: str
     label: str
     unit: str
-    higher_is_better: bool
-
-    @property
-    def kind(self) -> str:
-        """``time``, ``memory``, or ``exact`` for counts and the like."""
-        return {"seconds": "time", "bytes": "memory"}.get(self.unit, "exact")
+    kind: Kind
+    better: Literal["less", "more"]
+    scale: tuple[tuple[float, str], ...]
+    """Steps in which values are written, the largest first: ``(0.001, "ms")``."""
 
 
 class Setup(msgspec.Struct, frozen=True):
@@ -59,6 +65,23 @@ class Setup(msgspec.Struct, frozen=True):
     def newest(self) -> int:
         """Index of the newest commit measured with it."""
         return self.commits[-1]
+
+
+class Stretch(msgspec.Struct, frozen=True, array_like=True):
+    """Commits of a series at one level, as a data file has them.
+
+    A series is cut at measured changes and at changes of conditions. Along a stretch the level
+    stays, and runs are dots around it: their median lies on the line, because separate runs cannot
+    show how two stretches differ.
+    """
+
+    first: int
+    """Index of its first commit."""
+    level: float
+    """Relative to the newest level: 1.1 is 10 % above it."""
+    scale: float
+    """Factor that makes a value of the stretch relative to the newest level; 0 if no value is
+    above 0."""
 
 
 class SeriesSummary(msgspec.Struct, frozen=True):
@@ -143,15 +166,19 @@ def in_order(history: History) -> History:
     return replace(history, series=tuple(sorted([*ran, *shown.values()], key=order)))
 
 
-def ancestry_of(
-    history: History, findings: Findings, repository: Path, paths: Sequence[str]
-) -> Ancestry:
-    """Read from git which commits lie between those of the changes, and which change the paths."""
+def read_contents(configuration: Configuration, commits: Sequence[Commit]) -> Contents:
+    """Read the results of a project, and work out what the site shows of them."""
+    layout = configuration.declared.layout
+    history = in_order(load_history(configuration.results, commits, layout=layout))
+    with kept_levels(configuration.work_folder) as levels:
+        findings = analyse(history, levels)
     changes = [*findings.changes, *findings.exact_changes]
     if not changes:
-        return Ancestry(history.commits)
+        return contents_of(history, findings)
     since = history.commits[min(change.previous for change in changes)].hash
-    return read_ancestry(repository, history.commits, since, paths)
+    paths = configuration.measured_paths
+    ancestry = read_ancestry(configuration.repository, history.commits, since, paths)
+    return contents_of(history, findings, ancestry)
 
 
 def contents_of(
@@ -189,7 +216,7 @@ def contents_of(
             change=newest_change.get(index),
             measured=tuple(measured[index]),
             noise=findings.noise[index],
-            stretches=stretches_of(
+            stretches=_stretches(
                 commits, case_series.columns.valued.values, measured[index], segments
             ),
             behind=behind[index],
@@ -287,9 +314,18 @@ def _setup(history: History, key: tuple[str, str], members: Sequence[Series]) ->
 
 def _metric(series: Series) -> Metric:
     label = series.case.labels.get("metric") or series.unit
-    direction = "-more" if series.higher_is_better else ""
+    is_more = series.higher_is_better
+    direction = "-more" if is_more else ""
     name = names.slug(f"{label}-{series.unit}{direction}".replace(" ", "-"))
-    return Metric(name, label, series.unit, series.higher_is_better)
+    kinds: dict[str, Kind] = {"seconds": "time", "bytes": "memory"}
+    return Metric(
+        name,
+        label,
+        series.unit,
+        kinds.get(series.unit, "exact"),
+        "more" if is_more else "less",
+        quantities.unit_scale(series.unit),
+    )
 
 
 def _metric_order(metric: Metric) -> tuple[bool, bool, bool, bool, str]:
@@ -297,3 +333,33 @@ def _metric_order(metric: Metric) -> tuple[bool, bool, bool, bool, str]:
     unit, label = metric.unit, metric.label
     is_memory = label == "peak memory"
     return (label != "time", not is_memory, unit != "seconds", unit != "bytes", metric.id)
+
+
+def _stretches(
+    commits: Indices, values: Floats, measured: Sequence[Change], segments: Sequence[Segment]
+) -> tuple[Stretch, ...]:
+    """Cut a series into stretches, oldest first; without a value it has none."""
+    if not len(commits):
+        return ()
+    levels = _levels(commits, measured)
+    starts = sorted({*(first for first, _ in levels), *(int(s.commits[0]) for s in segments)})
+    bounds = [*np.searchsorted(commits, starts).tolist(), len(values)]
+    cut = []
+    for first, begin, end in zip(starts, bounds, bounds[1:], strict=False):
+        level = next(level for commit, level in reversed(levels) if commit <= first)
+        positive = values[begin:end][values[begin:end] > 0]
+        scale = level / float(np.median(positive)) if len(positive) else 0.0
+        cut.append(Stretch(first, shortened(level), shortened(scale)))
+    return tuple(cut)
+
+
+def _levels(commits: Indices, measured: Sequence[Change]) -> list[tuple[int, float]]:
+    newest_first = sorted(
+        ((change.commit, change.ratio) for change in measured if change.ratio), reverse=True
+    )
+    level, levels = 1.0, []
+    for commit, ratio in newest_first:
+        levels.append((commit, level))
+        level /= ratio
+    first = min(int(commits[0]), *(commit - 1 for commit, _ in levels), int(commits[-1]))
+    return [(first, level), *reversed(levels)]

@@ -16,13 +16,17 @@ from asv_watch.comparison import Ratio
 from asv_watch.judge.changes import MOST_COMMITS
 from asv_watch.judge.release_history import ReleaseHistory
 from asv_watch.site.case_table import CaseTable
+from asv_watch.site.causes import ReleaseCauses
 from asv_watch.site.change_data import recent_changes
-from asv_watch.site.contents import Contents
-from asv_watch.site.heat_map import commits_map, compare_address, releases_map, timed_cases
-from asv_watch.site.operators import ReleaseCauses
-from asv_watch.site.release_data import summaries_of, summed_up
-from asv_watch.site.scripts import Json
-from asv_watch.site.speeds import speed_table
+from asv_watch.site.contents import Contents, Shown
+from asv_watch.site.heat_map import (
+    commits_map,
+    compare_address,
+    releases_map,
+    timed_cases,
+)
+from asv_watch.site.release_data import summed_up
+from asv_watch.site.speeds import PublishedValue, speed_table
 from asv_watch.statistics.rule import TOO_NOISY, Verdict
 from asv_watch.text import quantities
 from asv_watch.text.quantities import counted
@@ -46,6 +50,35 @@ _Before = TypeVar("_Before", str, int)
 """An older release, or the position of an older commit."""
 
 
+class LastingSentence(msgspec.Struct):
+    """The largest lasting slowdown or gain, as a sentence with a link to its comparison."""
+
+    before: str
+    size: str
+    after: str
+    verdict: Verdict
+    href: str
+    why: str
+
+
+class Overview(msgspec.Struct):
+    """What the first screen says; index.html holds it as text."""
+
+    headline: str
+    title: str
+    """The first sentence of the headline."""
+    lasting: list[LastingSentence]
+
+
+class FrontPage(msgspec.Struct):
+    """The first screen."""
+
+    overview: Overview
+    grid: Shown | None
+    """Its heat map."""
+    speeds: Shown | None
+
+
 class Lasting(msgspec.Struct, frozen=True):
     """The newest version of a case against an older one."""
 
@@ -65,8 +98,11 @@ class Lasting(msgspec.Struct, frozen=True):
 
 
 def front_page(
-    contents: Contents, table: CaseTable, main: set[str], published: Sequence[Json] = ()
-) -> Json:
+    contents: Contents,
+    table: CaseTable,
+    main: set[str],
+    published: Sequence[PublishedValue] = (),
+) -> FrontPage:
     """Return what the first screen says and draws.
 
     Args:
@@ -78,7 +114,6 @@ def front_page(
     all_histories = contents.findings.release_histories
     of_releases = [history for history in all_histories if history.requirement]
     histories = of_releases or list(all_histories)
-    release = _newest_release(histories, contents, table, main)
     lasting = list(_lasting_releases(of_releases, contents, table))
     lasting = lasting or list(_lasting_commits(contents, table))
     largest = [
@@ -89,16 +124,16 @@ def front_page(
     certainty: dict[str, float] = defaultdict(float)
     for entry in lasting:
         certainty[entry.case] = max(certainty[entry.case], entry.certainty)
-    sentences = [release["sentence"] if release else "", _commits_sentence(contents)]
-    return {
-        "headline": " ".join(filter(None, sentences)),
-        "title": next(filter(None, sentences)),
-        "lasting": [_sentence(entry, contents, table) for entry in largest],
-        "grid": releases_map(histories, certainty, contents, table)
-        or commits_map(contents, table),
-        "speeds": speed_table(contents, table, published),
-        "release": release,
-    }
+    sentences = [_release_sentence(histories, table, main), _commits_sentence(contents)]
+    return FrontPage(
+        Overview(
+            " ".join(filter(None, sentences)),
+            next(filter(None, sentences)),
+            [_sentence(entry, contents, table) for entry in largest],
+        ),
+        releases_map(histories, certainty, contents, table) or commits_map(contents, table),
+        speed_table(contents, table, published),
+    )
 
 
 def _commits_sentence(contents: Contents) -> str:
@@ -133,45 +168,37 @@ def _commits_sentence(contents: Contents) -> str:
     return sentence + (unknown if missing else "")
 
 
-def _newest_release(
-    histories: Sequence[ReleaseHistory], contents: Contents, table: CaseTable, main: set[str]
-) -> Json | None:
+def _release_sentence(
+    histories: Sequence[ReleaseHistory], table: CaseTable, main: set[str]
+) -> str:
+    """Say what the newest release changed in the cases of the first screen."""
     newest = max((history.releases[-1] for history in histories), key=release_order, default="")
-    machines = [
-        {
-            "machine": history.machine,
-            "before": history.steps[0].before,
-            **summaries_of(history.steps[0], summed_up(history, table, main)),
-        }
-        for history in histories
-        if history.steps[0].after == newest
+    measured = [history for history in histories if history.steps[0].after == newest]
+    ratios = [
+        ratio
+        for history in measured
+        for summed in [summed_up(history, table, main)]
+        for case, ratio in history.steps[0].ratios.items()
+        if case in summed and not ratio.exact
     ]
-    if not machines:
-        return None
-    name = f"{histories[0].requirement} {newest}".strip()
-    return {"name": name, "sentence": _release_sentence(name, machines), "machines": machines}
-
-
-def _release_sentence(name: str, machines: Sequence[Json]) -> str:
     parts = []
-    for kind, words in _RELEASE_WORDS.items():
-        count, worse, better = (
-            sum(of_machine[kind][key] for of_machine in machines)
-            for key in ("count", "worse", "better")
+    for metric, (unchanged, worse, better) in _RELEASE_WORDS.items():
+        verdicts = [ratio.verdict for ratio in ratios if ratio.metric == metric]
+        count = counted(len(verdicts), "case")
+        numbers = (
+            (worse, verdicts.count(Verdict.WORSE)),
+            (better, verdicts.count(Verdict.BETTER)),
         )
-        known = [
-            (word, number)
-            for word, number in zip(words[1:], (worse, better), strict=True)
-            if number
-        ]
-        amounts = [f"{known[0][1]} of {counted(count, 'case')}"] if known else []
-        amounts += [str(number) for _, number in known[1:]]
-        if count:
-            done = [word.format(amount) for (word, _), amount in zip(known, amounts, strict=True)]
-            of_none = f"{words[0]} of none of {counted(count, 'case')}"
-            parts.append(quantities.listed(done) if done else of_none)
-    where = f"{len(machines)} machines" if len(machines) > 1 else machines[0]["machine"]
-    return f"{name} {', and '.join(parts)}, on {where}." if parts else ""
+        known = [(words, number) for words, number in numbers if number]
+        amounts = [f"{n} of {count}" if not i else str(n) for i, (_, n) in enumerate(known)]
+        done = [words.format(amount) for (words, _), amount in zip(known, amounts, strict=True)]
+        if verdicts:
+            parts.append(quantities.listed(done) if done else f"{unchanged} of none of {count}")
+    if not parts:
+        return ""
+    name = f"{measured[0].requirement} {newest}".strip()
+    where = f"{len(measured)} machines" if len(measured) > 1 else measured[0].machine
+    return f"{name} {', and '.join(parts)}, on {where}."
 
 
 def _lasting(ratios: Sequence[tuple[_Before, Ratio]]) -> Iterator[tuple[_Before, Ratio]]:
@@ -255,17 +282,17 @@ def _lasting_commits(contents: Contents, table: CaseTable) -> Iterator[Lasting]:
             )
 
 
-def _sentence(entry: Lasting, contents: Contents, table: CaseTable) -> Json:
+def _sentence(entry: Lasting, contents: Contents, table: CaseTable) -> LastingSentence:
     shown = table.cases[table.index_of[entry.case]]
     name = table.in_words(shown, contents.layout) or shown.title
     interval = quantities.interval(entry.whole.interval, entry.whole.clock)
     amount = quantities.difference(entry.whole.ratio)
-    return {
-        "before": f"{name} takes ",
-        "size": amount,
-        "after": f" than {entry.than} on {entry.machine}.",
-        "verdict": entry.whole.verdict.value,
-        "href": entry.href,
-        "why": f"{amount}: {interval}, with 99 % confidence"
+    return LastingSentence(
+        f"{name} takes ",
+        amount,
+        f" than {entry.than} on {entry.machine}.",
+        entry.whole.verdict,
+        entry.href,
+        f"{amount}: {interval}, with 99 % confidence"
         + (f"; {quantities.listed(entry.steps)}." if entry.steps else "."),
-    }
+    )

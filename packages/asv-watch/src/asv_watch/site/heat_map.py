@@ -10,11 +10,10 @@ from urllib.parse import urlencode
 
 from asv_watch.comparison import Ratio
 from asv_watch.judge.release_history import ReleaseHistory, ReleaseStep
-from asv_watch.site.case_table import CaseTable, ShownCase
+from asv_watch.site.case_table import CaseEntry, CaseTable
+from asv_watch.site.causes import ReleaseCauses
 from asv_watch.site.change_data import commits_of, size
-from asv_watch.site.contents import Contents
-from asv_watch.site.operators import ReleaseCauses
-from asv_watch.site.scripts import Json
+from asv_watch.site.contents import Contents, Shown
 from asv_watch.text import quantities
 from asv_watch.text.quantities import counted
 from asv_watch.versions.version import release_order
@@ -36,9 +35,9 @@ def timed_cases(history: ReleaseHistory, contents: Contents, table: CaseTable) -
     subject = contents.layout.rows
     timed = {case for step in history.steps for case in step.times if case in table.index_of}
     return [
-        case.name
+        case.key
         for case in table.cases
-        if case.name in timed and (not subject or subject in case.summary.labels)
+        if case.key in timed and (not subject or subject in table.summaries[case.key].labels)
     ]
 
 
@@ -47,7 +46,7 @@ def releases_map(
     certainty: Mapping[str, float],
     contents: Contents,
     table: CaseTable,
-) -> Json | None:
+) -> Shown | None:
     """Return a heat map for each group; a row is of the machine that compared it most.
 
     Args:
@@ -60,7 +59,7 @@ def releases_map(
     of_row: dict[int, float] = defaultdict(float)
     for case, value in certainty.items():
         of_row[_case(table, case).row] = max(of_row[_case(table, case).row], value)
-    groups: dict[str, list[Json]] = defaultdict(list)
+    groups: dict[str, list[Shown]] = defaultdict(list)
     best = _best_histories(histories, contents, table)
     for row in sorted(best, key=lambda row: (-of_row[row], row)):
         history, operators = best[row], ReleaseCauses(best[row], contents)
@@ -114,17 +113,17 @@ def _best_histories(
     return {row: histories[max(of, key=lambda n: (of[n], -n))] for row, of in counts.items()}
 
 
-def _cause(cells: Iterable[Json | None]) -> str:
+def _cause(cells: Iterable[Shown | None]) -> str:
     """Return the operator behind the largest change of a column."""
     named = [(cell["size"], cell["operator"]) for cell in cells if cell and cell["operator"]]
     return max(named, default=(0.0, ""))[1]
 
 
-def _case(table: CaseTable, case: str) -> ShownCase:
+def _case(table: CaseTable, case: str) -> CaseEntry:
     return table.cases[table.index_of[case]]
 
 
-def _first(rows: Sequence[Json], table: CaseTable) -> int:
+def _first(rows: Sequence[Shown], table: CaseTable) -> int:
     return min(table.index_of[row["case"]] for row in rows)
 
 
@@ -134,7 +133,7 @@ def _release_cell(
     ratio: Ratio,
     operators: ReleaseCauses,
     table: CaseTable,
-) -> Json:
+) -> Shown:
     if not ratio.differs:
         return {"text": "", "verdict": "same", "operator": ""}
     title = table.title(ratio.case)
@@ -155,7 +154,7 @@ def _release_cell(
 
 def _cell(
     ratio: float, verdict: str, tip: str, href: str, *, is_pale: bool, operator: str = ""
-) -> Json:
+) -> Shown:
     size = abs(log(ratio))
     return {
         "text": quantities.cell(ratio),
@@ -168,7 +167,7 @@ def _cell(
     }
 
 
-def _total(history: ReleaseHistory, case: str) -> Json | None:
+def _total(history: ReleaseHistory, case: str) -> Shown | None:
     oldest = next(iter(history.relative.get(case, ())), "")
     whole = history.ratio(case, oldest, history.releases[-1]) if oldest else None
     if whole is None:
@@ -182,7 +181,7 @@ def _total(history: ReleaseHistory, case: str) -> Json | None:
     }
 
 
-def commits_map(contents: Contents, table: CaseTable) -> Json | None:
+def commits_map(contents: Contents, table: CaseTable) -> Shown | None:
     """Return a heat map of the newest commits with measured changes; none without any."""
     changes = [
         change
@@ -190,7 +189,7 @@ def commits_map(contents: Contents, table: CaseTable) -> Json | None:
         if change.is_measured and change.kind == "time" and change.ratio
     ]
     commits = sorted({change.commit for change in changes})[-_MOST_COLUMNS:]
-    rows: dict[tuple[str, str], dict[str, Json]] = defaultdict(dict)
+    rows: dict[tuple[str, str], dict[str, Shown]] = defaultdict(dict)
     for change in changes:
         if change.commit in commits and change.ratio:
             series = contents.series[change.series].series
@@ -226,9 +225,9 @@ def commits_map(contents: Contents, table: CaseTable) -> Json | None:
     }
 
 
-def _rows(group: str, columns: Sequence[Json], rows: Sequence[Json], table: CaseTable) -> Json:
+def _rows(group: str, columns: Sequence[Shown], rows: Sequence[Shown], table: CaseTable) -> Shown:
     """Return a heat map; neighbours of one subject name it once."""
-    words = [table.columns[_case(table, row["case"]).column] for row in rows]
+    words = [table.columns[_case(table, row["case"]).column].values for row in rows]
     differ = [len(set(values)) > 1 for values in zip(*words, strict=True)]
     lines = [table.rows[_case(table, row["case"]).row] for row in rows]
     has_details = len({line.details for line in lines}) > 1

@@ -1,17 +1,21 @@
-"""The index of the data files: everything but the values (``docs/answers.md``)."""
+"""The index of the data files: everything but the values."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from math import log
-from typing import TypeVar
+from typing import Literal, TypeVar
 
+import msgspec
+
+from asv_watch.asv.publish_hook import Project
 from asv_watch.comparison import Outcome
-from asv_watch.records.records import Environment
+from asv_watch.records.records import Machine
 from asv_watch.site import names
-from asv_watch.site.case_table import HUES, CaseTable, css_classes, main_groups
-from asv_watch.site.change_data import change_data
-from asv_watch.site.contents import Contents, SeriesSummary, order_of_release
-from asv_watch.site.explained_data import differing_operators
-from asv_watch.site.scripts import Json, shortened
+from asv_watch.site.case_table import CaseColumn, CaseEntry, CaseRow, CaseTable, main_groups
+from asv_watch.site.change_data import ChangeData, CommitRange, change_data
+from asv_watch.site.contents import Contents, Metric, SeriesSummary, order_of_release
+from asv_watch.site.front_page import Overview
+from asv_watch.site.pair_data import ComparedCases, case_pairs
+from asv_watch.site.scripts import shortened
 from asv_watch.text import quantities
 
 _T = TypeVar("_T")
@@ -21,158 +25,235 @@ VALUES = 60_000
 """Most values in a file of series, about a megabyte. More are divided over several files, so that
 the timeline of one series of a long history does not wait for all the others."""
 
+Status = Literal["ok", "stale", "failed", "timed out", "skipped", "never run"]
+"""Outcome of the newest run; ``stale`` if others were measured since."""
+
+
+class EnvironmentData(msgspec.Struct):
+    """Python, requirements and variables that results were measured with."""
+
+    id: str
+    label: str
+    """Everything in which environments differ."""
+    short: str
+    """A word or two for it."""
+    requirements: dict[str, str]
+    variables: dict[str, str]
+
+
+class HistoryEvent(msgspec.Struct):
+    """A change of a machine's conditions."""
+
+    c: int
+    m: int
+    e: int | None
+    text: str
+
+
+class NewestRun(msgspec.Struct):
+    """The newest commit that a machine measured in an environment."""
+
+    m: int
+    e: int
+    c: int
+    commits: int
+    """Number of commits that it measured."""
+    ran: int
+    """Cases that ran at the newest commit, and those of them that failed or timed out."""
+    failed: int
+
+
+class ComparedReleases(msgspec.Struct):
+    """Releases of a requirement that a machine compared interleaved, oldest first."""
+
+    m: int
+    package: str
+    versions: tuple[str, ...]
+
+
+class TableLayout(msgspec.Struct):
+    """What the rows and columns of tables stand for."""
+
+    subject: str
+    """The parameter that rows stand for, or ``benchmark``."""
+    columns: tuple[str, ...]
+    """Labels whose values are columns."""
+
+
+class Group(msgspec.Struct):
+    """A heading, and whether its rows stand on the first screen."""
+
+    name: str
+    main: bool
+
+
+class BenchmarkData(msgspec.Struct):
+    """A function of a suite."""
+
+    name: str
+    slug: str
+    metric: int
+    parameters: tuple[str, ...]
+
+
+class NewestValue(msgspec.Struct):
+    """The newest value of a series, and its commit."""
+
+    c: int
+    v: float
+    text: str
+
+
+class SeriesRow(msgspec.Struct):
+    """A case on one machine in one environment."""
+
+    c: int
+    """Index of its case, its machine and its environment."""
+    m: int
+    e: int
+    last: NewestValue | None
+    reason: str
+    """One line; ``text`` is the index of the whole message in ``texts``."""
+    text: int | None
+    change: int | None
+    """Index of its newest change in ``changes``."""
+    status: Status
+    behind: int
+    """Number of commits measured since its newest value."""
+    at: int | None
+    """Commit of its newest run."""
+    segments: list[int]
+    """First commits of the segments, oldest first: nothing is compared across them."""
+    values: int
+    """Number of its values."""
+    moved: float
+    """How far its level ever was from the newest, as a logarithm."""
+
+
+class Index(msgspec.Struct, kw_only=True):
+    """``data/index.js`` and ``index.json``.
+
+    Missing is ``null``. Dates are seconds since 1970 (UTC). What is called ``c``, ``m``, ``e`` and
+    ``s`` is an index into ``commits``, ``machines``, ``environments`` and ``series``. All text is
+    raw, not HTML. What is called ``text`` is written as people read it.
+    """
+
+    format: int
+    generated: int
+    project: Project
+    share: int
+    """Series of one benchmark in one file."""
+    commits: list[tuple[str, int, str, tuple[str, ...], int]]
+    """Hash, committer date, first line of the message, tags, number of commits before it."""
+    machines: list[Machine]
+    environments: list[EnvironmentData]
+    events: list[HistoryEvent]
+    newest_runs: list[NewestRun]
+    """The machine and environment to start with first."""
+    releases: list[ComparedReleases]
+    layout: TableLayout
+    metrics: tuple[Metric, ...]
+    groups: list[Group]
+    benchmarks: list[BenchmarkData]
+    rows: tuple[CaseRow, ...]
+    parameters: dict[str, list[str]]
+    """Values of each parameter, in the order of the suites."""
+    columns: tuple[CaseColumn, ...]
+    cases: tuple[CaseEntry, ...]
+    changes: list[ChangeData]
+    """Of times and memory, newest commit first; and of exact counts."""
+    exact_changes: list[ChangeData]
+    ranges: list[CommitRange]
+    series: list[SeriesRow]
+    texts: list[str]
+    overview: Overview
+    case_pairs: list[ComparedCases]
+
 
 def index_data(
-    contents: Contents,
-    table: CaseTable,
-    *,
-    generated: int,
-    project: dict[str, str],
-) -> Json:
+    contents: Contents, table: CaseTable, overview: Overview, project: Project, generated: int
+) -> Index:
     """Return everything about a history but the values themselves."""
-    history = contents.history
+    history, layout = contents.history, contents.layout
     environments = sorted(history.environments.values(), key=order_of_release)
     labels = names.environment_labels(environments)
+    short = names.short_labels(environments)
     machine_index = indices_of(sorted(history.machines))
     environment_index = indices_of(labels)
-    index: Json = {
-        "format": FORMAT,
-        "generated": generated,
-        "project": project,
-        "share": series_in_a_file(contents),
-        "commits": [
-            [commit.hash, commit.date, commit.subject, commit.tags, commit.position]
+    main = main_groups(contents)
+    changes, exact_changes, ranges = change_data(contents, project.commit_url)
+    series, texts = _series(contents, table, machine_index, environment_index)
+    return Index(
+        format=FORMAT,
+        generated=generated,
+        project=project,
+        share=series_in_a_file(contents),
+        commits=[
+            (commit.hash, commit.date, commit.subject, commit.tags, commit.position)
             for commit in history.commits
         ],
-        "machines": [history.machines[name] for name in machine_index],
-        "environments": _environments(environments),
-        "events": [
-            {
-                "c": history.order[event.commit],
-                "m": machine_index[event.machine],
-                "e": environment_index.get(event.environment),
-                "text": names.event_text(event, labels),
-            }
+        machines=[history.machines[name] for name in machine_index],
+        environments=[
+            EnvironmentData(
+                names.environment_id(environment),
+                labels[environment.name],
+                short[environment.name],
+                environment.requirements,
+                environment.variables,
+            )
+            for environment in environments
+        ],
+        events=[
+            HistoryEvent(
+                history.order[event.commit],
+                machine_index[event.machine],
+                environment_index.get(event.environment),
+                names.event_text(event, labels),
+            )
             for event in contents.findings.events
         ],
-        "newest_runs": [
-            {
-                "m": machine_index[setup.machine.name],
-                "e": environment_index[setup.environment.name],
-                "c": setup.newest,
-                "commits": len(setup.commits),
-                "ran": sum(setup.counts.values()) - setup.counts.get("skipped", 0),
-                "failed": sum(setup.counts.get(name, 0) for name in ("failed", "timed out")),
-            }
+        newest_runs=[
+            NewestRun(
+                machine_index[setup.machine.name],
+                environment_index[setup.environment.name],
+                setup.newest,
+                len(setup.commits),
+                ran=sum(setup.counts.values()) - setup.counts.get("skipped", 0),
+                failed=sum(setup.counts.get(name, 0) for name in ("failed", "timed out")),
+            )
             for setup in contents.setups
         ],
-        "releases": [
-            {
-                "m": machine_index[history.machine],
-                "package": history.requirement,
-                "versions": history.releases,
-            }
-            for history in contents.findings.release_histories
-            if history.requirement
+        releases=[
+            ComparedReleases(machine_index[one.machine], one.requirement, one.releases)
+            for one in contents.findings.release_histories
+            if one.requirement
         ],
-    }
-    return (
-        index
-        | _cases(contents, table)
-        | change_data(contents, project)
-        | _series(contents, table, machine_index, environment_index)
+        layout=TableLayout(layout.rows or "benchmark", layout.columns),
+        metrics=contents.metrics,
+        groups=[
+            Group(group, group in main) for group in dict.fromkeys(row.group for row in table.rows)
+        ],
+        benchmarks=[
+            BenchmarkData(
+                name,
+                names.slug(name),
+                contents.metrics.index(members[0].metric),
+                members[0].benchmark.param_names,
+            )
+            for name, members in contents.by_benchmark().items()
+        ],
+        rows=table.rows,
+        parameters=contents.parameters,
+        columns=table.columns,
+        cases=table.cases,
+        changes=changes,
+        exact_changes=exact_changes,
+        ranges=ranges,
+        series=series,
+        texts=texts,
+        overview=overview,
+        case_pairs=case_pairs(contents, table),
     )
-
-
-def _environments(environments: Sequence[Environment]) -> list[Json]:
-    labels, short = names.environment_labels(environments), names.short_labels(environments)
-    return [
-        {
-            "id": names.environment_id(environment),
-            "label": labels[environment.name],
-            "short": short[environment.name],
-            "requirements": environment.requirements,
-            "variables": environment.variables,
-        }
-        for environment in environments
-    ]
-
-
-def _cases(contents: Contents, table: CaseTable) -> Json:
-    """Return the lists that name cases: metrics, benchmarks, groups, rows, columns."""
-    layout = contents.layout
-    shown = {row.benchmark.name: row.benchmark for row in contents.series}
-    benchmarks = [shown[name] for name in sorted(shown)]
-    index_of_metric = indices_of(contents.metrics)
-    metric_of = {row.benchmark.name: index_of_metric[row.metric] for row in contents.series}
-    index_of_benchmark = indices_of(benchmark.name for benchmark in benchmarks)
-    by_group = sorted(contents.series, key=lambda row: layout.group_order(row.benchmark))
-    index_of_row = indices_of(dict.fromkeys(row.row for row in by_group if row.has_value))
-    defaults = {name: values[""] for name, values in layout.labels.items() if "" in values}
-    main = main_groups(contents)
-    groups = dict.fromkeys(row.group for row in table.rows)
-    operators = differing_operators(contents)
-    return {
-        "layout": {"subject": layout.rows or "benchmark", "columns": layout.columns},
-        "metrics": [
-            {
-                "id": metric.id,
-                "label": metric.label,
-                "unit": metric.unit,
-                "kind": metric.kind,
-                "better": "more" if metric.higher_is_better else "less",
-                "scale": quantities.unit_scale(metric.unit),
-            }
-            for metric in contents.metrics
-        ],
-        "groups": [{"name": group, "main": group in main} for group in groups],
-        "benchmarks": [
-            {
-                "name": benchmark.name,
-                "slug": names.slug(benchmark.name),
-                "metric": metric_of.get(benchmark.name),
-                "parameters": benchmark.param_names,
-            }
-            for benchmark in benchmarks
-        ],
-        "rows": [
-            {
-                "name": row.name,
-                "details": row.details,
-                "group": row.group,
-                "hue": index_of_row.get(row.name, 0) % HUES,
-            }
-            for row in table.rows
-        ],
-        "parameters": contents.parameters,
-        "columns": [
-            {
-                "name": " · ".join(filter(None, column)),
-                "values": column,
-                "look": css_classes(column, table.columns, contents),
-            }
-            for column in table.columns
-        ],
-        "cases": [
-            {
-                "key": case.name,
-                "b": index_of_benchmark[case.summary.benchmark.name],
-                "row": case.row,
-                "column": case.column,
-                "title": case.title,
-                "words": " ".join([*table.words(case, layout), *operators.get(case.name, ())]),
-                "labels": {
-                    name: value
-                    for name, value in (
-                        (defaults if layout.rows in case.summary.labels else {})
-                        | case.summary.labels
-                    ).items()
-                    if name != "metric" and value
-                },
-            }
-            for case in table.cases
-        ],
-    }
 
 
 def indices_of(values: Iterable[_T]) -> dict[_T, int]:
@@ -188,9 +269,10 @@ def series_in_a_file(contents: Contents) -> int:
 def _series(
     contents: Contents,
     table: CaseTable,
-    machine_index: dict[str, int],
-    environment_index: dict[str, int],
-) -> Json:
+    machine_index: Mapping[str, int],
+    environment_index: Mapping[str, int],
+) -> tuple[list[SeriesRow], list[str]]:
+    """Return all series, and the messages that their lines do not hold whole."""
     newest = [row.series.last for row in contents.series]
     failed = {Outcome.FAILED, Outcome.TIMED_OUT}
     reasons = [
@@ -201,43 +283,33 @@ def _series(
     )
     index_of_text = indices_of(texts)
     index_of_change = {id(change): index for index, change in enumerate(contents.findings.changes)}
-    rows = [
-        {
-            "c": table.index_of[row.series.case.name],
-            "m": machine_index[row.series.machine],
-            "e": environment_index[row.environment.name],
-            "last": _last(row),
-            "reason": reason,
-            "text": index_of_text.get(run.reason),
-            "change": None if row.change is None else index_of_change.get(id(row.change)),
-        }
-        | _course(contents, row)
-        for row, run, reason in zip(contents.series, newest, reasons, strict=True)
-    ]
-    return {"series": rows, "texts": texts}
+    rows = []
+    for row, run, reason in zip(contents.series, newest, reasons, strict=True):
+        commits = contents.history.indices(row.series.columns)
+        is_stale = row.behind and run.outcome is Outcome.OK
+        rows.append(
+            SeriesRow(
+                table.index_of[row.series.case.name],
+                machine_index[row.series.machine],
+                environment_index[row.environment.name],
+                _last(row),
+                reason,
+                index_of_text.get(run.reason),
+                index_of_change.get(id(row.change)),
+                "stale" if is_stale else run.outcome.value,
+                row.behind,
+                int(commits[-1]) if len(commits) else None,
+                [int(one.commits[0]) for one in contents.findings.segments[row.index]],
+                len(row.commits),
+                shortened(max((abs(log(one.level)) for one in row.stretches), default=0.0)),
+            )
+        )
+    return rows, texts
 
 
-def _course(contents: Contents, row: SeriesSummary) -> Json:
-    last, commits = row.series.last, contents.history.indices(row.series.columns)
-    return {
-        "status": "stale" if row.behind and last.outcome is Outcome.OK else last.outcome.value,
-        "behind": row.behind,
-        "at": int(commits[-1]) if len(commits) else None,
-        "segments": _segment_starts(contents, row),
-        "values": len(row.commits),
-        "moved": shortened(max((abs(log(one.level)) for one in row.stretches), default=0.0)),
-    }
-
-
-def _segment_starts(contents: Contents, row: SeriesSummary) -> list[int]:
-    """Return the first commit of each segment: nothing is compared across them."""
-    return [int(segment.commits[0]) for segment in contents.findings.segments[row.index]]
-
-
-def _last(summary: SeriesSummary) -> Json | None:
+def _last(summary: SeriesSummary) -> NewestValue | None:
     if summary.last is None:
         return None
     commit, point = summary.last
     value = shortened(point.value) if point.interval else point.value
-    text = quantities.quantity(value, summary.metric.unit)
-    return {"c": commit, "v": value, "text": text}
+    return NewestValue(commit, value, quantities.quantity(value, summary.metric.unit))

@@ -5,7 +5,7 @@ The feed has an entry for each measured change, under an id that never changes.
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,11 @@ from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from asv_watch.asv.publish_hook import Project
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.change_data import cause, change_id, recent_changes, size
 from asv_watch.site.contents import Contents
-from asv_watch.site.scripts import Json
+from asv_watch.site.front_page import FrontPage
 from asv_watch.statistics.rule import MINIMUM_EFFECT
 from asv_watch.text import quantities
 
@@ -46,9 +47,9 @@ def render_page(
     table: CaseTable,
     *,
     generated: int,
-    project: dict[str, str],
-    overview: Json,
-    about: Json,
+    project: Project,
+    front: FrontPage,
+    about: Mapping[str, Any],
     sentences: Sequence[str],
 ) -> bytes:
     """Render ``index.html``."""
@@ -61,12 +62,14 @@ def render_page(
             table.index_of[row.series.case.name],
         )
     )
-    titles = {case.name: case.title for case in table.cases}
+    titles = {case.key: case.title for case in table.cases}
     page = render(
         "index.html",
         policy=POLICY,
         views=VIEWS,
-        overview=overview,
+        overview=front.overview,
+        grid=front.grid,
+        speeds=front.speeds,
         subject=contents.layout.rows or "benchmark",
         values=measured[:MOST_VALUES],
         unlisted=max(0, len(measured) - MOST_VALUES),

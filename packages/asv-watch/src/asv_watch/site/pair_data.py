@@ -7,19 +7,49 @@ import math
 from collections import defaultdict
 from itertools import combinations
 
+import msgspec
+
 from asv_watch.comparison import Ratio
 from asv_watch.judge.release_history import ReleaseHistory
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.contents import Contents, SeriesSummary
-from asv_watch.site.scripts import Json, shortened
+from asv_watch.site.scripts import shortened, shortened_ends
 from asv_watch.statistics.rule import Verdict
 from asv_watch.versions.version import Release
 
 _SIGNS = {Verdict.BETTER: -1, Verdict.SAME: 0, Verdict.WORSE: 1}
 
 
-def commit_pairs(contents: Contents, row: SeriesSummary) -> list[list[float]]:
-    """Return the pairs of a series: both commits, ratio, interval, verdict and level.
+class PairRow(msgspec.Struct, array_like=True):
+    """The ratio of two versions by all comparisons that join them."""
+
+    p: int
+    """Index of the earlier version, and of the later."""
+    c: int
+    ratio: float
+    low: float
+    """Ends of its interval."""
+    high: float
+    sign: int
+    """-1 is better, 1 is worse."""
+    level: float
+    """Geometric mean of the values of both."""
+    cpu_time: int
+    """1 if the ratio is of CPU time instead of wall time."""
+
+
+class ComparedCases(msgspec.Struct):
+    """Cases that do the same in two ways, measured interleaved."""
+
+    machine: str
+    conditions: str
+    """What it was measured with: ``torch 2.15.0``."""
+    pairs: list[PairRow]
+    """Their versions are indices of cases."""
+
+
+def commit_pairs(contents: Contents, row: SeriesSummary) -> list[PairRow]:
+    """Return the pairs of commits of a series.
 
     Values are those of the newest run, times ratios, so that a commit has one value everywhere.
     """
@@ -32,15 +62,14 @@ def commit_pairs(contents: Contents, row: SeriesSummary) -> list[list[float]]:
             ratio = compared.ratio(position, newest)
             if ratio is not None:
                 values[position] = row.last[1].value / ratio.ratio
-
     return [
-        [order[hashes[before]], order[hashes[after]], *_numbers(ratio, values.get(before))]
+        _row(order[hashes[before]], order[hashes[after]], ratio, values.get(before))
         for (before, after), ratio in compared.all_pairs().items()
     ]
 
 
-def release_pairs(contents: Contents) -> list[Json]:
-    """Return the pairs of releases of each machine, in the order of its releases' history.
+def release_pairs(contents: Contents) -> list[dict[str, list[PairRow]]]:
+    """Return the pairs of releases of each machine by case, in the order of release histories.
 
     Values are that of the newest run with the newest release, times ratios.
     """
@@ -50,13 +79,13 @@ def release_pairs(contents: Contents) -> list[Json]:
         if row.last
     }
 
-    def pairs(history: ReleaseHistory, case: str) -> list[list[float]]:
+    def pairs(history: ReleaseHistory, case: str) -> list[PairRow]:
         release = Release(history.requirement, history.releases[-1])
         reference = newest.get((history.machine, case, release))
         relative = history.relative[case].items()
         values = {name: (reference or 0.0) * ratio.ratio for name, ratio in relative}
         return [
-            [first, last, *_numbers(ratio, values.get(before))]
+            _row(first, last, ratio, values.get(before))
             for (first, before), (last, after) in combinations(enumerate(history.releases), 2)
             if (ratio := history.ratio(case, before, after))
         ]
@@ -67,14 +96,13 @@ def release_pairs(contents: Contents) -> list[Json]:
     ]
 
 
-def case_pairs(contents: Contents, table: CaseTable) -> list[Json]:
-    """Return the compared cases of each machine and release: both indices, then as for commits.
+def case_pairs(contents: Contents, table: CaseTable) -> list[ComparedCases]:
+    """Return the compared cases of each machine and release.
 
     Of a pair that was compared several times the newest counts. Its interval includes the noise
     that the machine's other comparisons show. Cases that no suite has any more are left out.
     """
-    pairs: defaultdict[tuple[str, Release], dict[tuple[str, str], list[float]]]
-    pairs = defaultdict(dict)
+    pairs: defaultdict[tuple[str, Release], dict[tuple[str, str], PairRow]] = defaultdict(dict)
     for machine, comparisons in contents.history.comparisons.items():
         graphs = contents.findings.graphs[machine]
         for comparison in (each for each in comparisons if each.cases):
@@ -83,22 +111,23 @@ def case_pairs(contents: Contents, table: CaseTable) -> list[Json]:
                 cases = comparison.cases[before], comparison.cases[after]
                 ratio = graphs.alone(comparison, before, after)
                 if ratio is not None and {*cases} <= table.index_of.keys():
-                    indices = map(table.index_of.__getitem__, cases)
-                    pairs[key][cases] = [*indices, *_numbers(ratio)]
+                    first, last = (table.index_of[case] for case in cases)
+                    pairs[key][cases] = _row(first, last, ratio)
     return [
-        {"machine": machine, "conditions": str(release), "pairs": list(of_both.values())}
+        ComparedCases(machine, str(release), list(of_both.values()))
         for (machine, release), of_both in pairs.items()
     ]
 
 
-def _numbers(ratio: Ratio, before: float | None = None) -> tuple[float, ...]:
-    """Return ratio, both ends of its interval, -1, 0 or 1 as its verdict, and its level.
-
-    The level is the geometric mean of the values of both sides: of those that were compared,
-    unless the value before is given. A ratio of CPU time instead of wall time has 1 as a last
-    number.
-    """
+def _row(first: int, last: int, ratio: Ratio, before: float | None = None) -> PairRow:
+    """Return a pair; its level is of the values compared, unless the value before is given."""
     level = math.sqrt(ratio.ratio) * before if before else math.sqrt(ratio.before * ratio.after)
-    numbers = (ratio.ratio, *ratio.interval)
-    cpu_time_mark = (1,) if ratio.clock else ()
-    return (*map(shortened, numbers), _SIGNS[ratio.verdict], shortened(level), *cpu_time_mark)
+    return PairRow(
+        first,
+        last,
+        shortened(ratio.ratio),
+        *shortened_ends(ratio.interval),
+        _SIGNS[ratio.verdict],
+        shortened(level),
+        int(bool(ratio.clock)),
+    )

@@ -1,26 +1,119 @@
 """The data of the view of releases: ratios between neighbours, lines over all, findings.
 
 Each ratio is of an interleaved comparison of a release with the one before it, by the same commit
-of the project. ``docs/answers.md`` describes the file.
+of the project.
 """
 
-from collections.abc import Mapping, Sequence, Set
-from statistics import geometric_mean
+from collections.abc import Mapping, Set
+from typing import Any, Literal, Self
+
+import msgspec
 
 from asv_watch.comparison import Metric, Outcome, Ratio, import_case, metric_of
 from asv_watch.judge.graph import MachineGraphs, noise_in_words
 from asv_watch.judge.release_history import ReleaseHistory, ReleaseStep, failed_releases
 from asv_watch.site import names
 from asv_watch.site.case_table import CaseTable
+from asv_watch.site.causes import ReleaseCauses
 from asv_watch.site.contents import Contents
-from asv_watch.site.operators import ReleaseCauses
-from asv_watch.site.scripts import Json, shortened
+from asv_watch.site.scripts import shortened, shortened_ends
 from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict
 from asv_watch.text import quantities
 from asv_watch.text.quantities import counted
 
 
-def release_data(contents: Contents, table: CaseTable, main_groups: set[str]) -> list[Json]:
+class Compared(msgspec.Struct, kw_only=True):
+    """The ratio of two versions by all interleaved comparisons that lead from one to the other."""
+
+    ratio: float
+    interval: tuple[float, float]
+    verdict: Verdict
+    text: str
+    interval_text: str
+
+    @classmethod
+    def of(cls, ratio: Ratio, **others: Any) -> Self:
+        """Return what the page shows of a ratio, with the fields of a subclass."""
+        return cls(
+            ratio=shortened(ratio.ratio),
+            interval=shortened_ends(ratio.interval),
+            verdict=ratio.verdict,
+            text=quantities.change(ratio.ratio, ratio.metric),
+            interval_text=quantities.interval(ratio.interval, ratio.clock),
+            **others,
+        )
+
+
+class StepRatio(Compared):
+    """A case between two neighbouring releases."""
+
+    case: int
+    """Index in ``cases`` of the history."""
+    days: str
+    """How many days show a difference by themselves."""
+    pale: bool
+    """Whether it is below 5 %, and fewer than two days show it."""
+    metric: Metric
+    cause: str
+    """The operator that accounts for a time that differs, where a profile shows it."""
+
+
+class Unmeasured(msgspec.Struct):
+    """A case without a ratio between two neighbouring releases."""
+
+    case: int
+    outcome: Literal["skipped", "failed"]
+    reason: str
+
+
+class ReleaseStepData(msgspec.Struct):
+    """One release against the one before it."""
+
+    before: str
+    after: str
+    ratios: list[StepRatio]
+    unmeasured: list[Unmeasured]
+
+
+class ReleaseCase(msgspec.Struct):
+    """A case that releases were compared with."""
+
+    key: str
+    """Empty where the case has no page."""
+    title: str
+    main: bool
+    """Whether it has a chart, and counts for means."""
+    metric: Metric
+    times: list[tuple[int, float, float, float]]
+    """Release, value relative to the newest release, and its interval; the oldest first."""
+
+
+class FailedRelease(msgspec.Struct):
+    """A release that could not be measured."""
+
+    version: str
+    reason: str
+
+
+class ReleaseHistoryData(msgspec.Struct):
+    """The releases of a requirement that a machine compared; ``releases.js`` lists them."""
+
+    machine: str
+    cpu: str
+    package: str
+    """The requirement; empty for the versions of the project."""
+    versions: tuple[str, ...]
+    """Oldest first."""
+    cases: list[ReleaseCase]
+    steps: list[ReleaseStepData]
+    """The newest release first."""
+    method: list[str]
+    failed: list[FailedRelease]
+
+
+def release_data(
+    contents: Contents, table: CaseTable, main_groups: set[str]
+) -> list[ReleaseHistoryData]:
     """Return the findings of each machine that compared releases, the latest measurement first.
 
     Args:
@@ -34,22 +127,9 @@ def release_data(contents: Contents, table: CaseTable, main_groups: set[str]) ->
     ]
 
 
-def compared(ratio: Ratio) -> Json:
-    """Return a ratio with its interval and values, in numbers and as text, and what it means."""
-    return {
-        "ratio": shortened(ratio.ratio),
-        "interval": [shortened(end) for end in ratio.interval],
-        "verdict": ratio.verdict.value,
-        "text": quantities.change(ratio.ratio, ratio.metric),
-        "interval_text": quantities.interval(ratio.interval, ratio.clock),
-        "before_text": quantities.quantity(ratio.before, ratio.unit),
-        "after_text": quantities.quantity(ratio.after, ratio.unit),
-    }
-
-
 def _history_data(
     history: ReleaseHistory, contents: Contents, table: CaseTable, main_groups: set[str]
-) -> Json:
+) -> ReleaseHistoryData:
     steps = history.steps
     comparisons = contents.history.comparisons[history.machine]
     measured = {case for step in steps for case in step.commits}
@@ -59,106 +139,79 @@ def _history_data(
     index_of = {case: index for index, case in enumerate(cases)}
     causes = ReleaseCauses(history, contents)
     summed = summed_up(history, table, main_groups)
-    return {
-        "machine": history.machine,
-        "cpu": contents.history.machines[history.machine].facts.get("cpu", ""),
-        "package": history.requirement,
-        "versions": history.releases,
-        "cases": [_case(history, table, case, is_main=case in summed) for case in cases],
-        "steps": [_step(step, index_of, summed, causes) for step in steps],
-        "method": _method(history, contents.findings.graphs[history.machine]),
-        "failed": [
-            {"version": str(release), "reason": names.exception_line(reason)}
+    return ReleaseHistoryData(
+        history.machine,
+        contents.history.machines[history.machine].facts.get("cpu", ""),
+        history.requirement,
+        history.releases,
+        [_case(history, table, case, is_main=case in summed) for case in cases],
+        [_step(step, index_of, causes) for step in steps],
+        _method(history, contents.findings.graphs[history.machine]),
+        [
+            FailedRelease(str(release), names.exception_line(reason))
             for release, reason in failed_releases(comparisons, history.requirement).items()
         ],
-    }
+    )
 
 
-def _case(history: ReleaseHistory, table: CaseTable, case: str, *, is_main: bool) -> Json:
-    shown = table.find(case)
-    relative = history.relative.get(case, {})
-    return {
-        "key": case if shown else "",
-        "title": table.title(case),
-        "main": is_main,
-        "metric": "time" if shown is None else metric_of(shown.summary.metric.unit),
-        "times": [
-            [history.releases.index(release), *map(shortened, (ratio.ratio, *ratio.interval))]
-            for release, ratio in relative.items()
-        ]
-        + ([[len(history.releases) - 1, 1, 1, 1]] if relative else []),
-    }
+def _case(history: ReleaseHistory, table: CaseTable, case: str, *, is_main: bool) -> ReleaseCase:
+    summary = table.summaries.get(case)
+    times = [
+        (history.releases.index(release), shortened(ratio.ratio), *shortened_ends(ratio.interval))
+        for release, ratio in history.relative.get(case, {}).items()
+    ]
+    newest = [(len(history.releases) - 1, 1.0, 1.0, 1.0)] if times else []
+    return ReleaseCase(
+        case if summary else "",
+        table.title(case),
+        is_main,
+        metric_of(summary.metric.unit) if summary else "time",
+        times + newest,
+    )
 
 
 def summed_up(history: ReleaseHistory, table: CaseTable, main_groups: set[str]) -> Set[str]:
-    """Return the cases that means and counts include: those of the first screen.
+    """Return the cases that counts include: those of the first screen, or all without any.
 
-    Others, such as single operators and compiled models, are summed up only if there are no cases
-    of the first screen. The cost of an import is never included.
+    The cost of an import is never included.
     """
     cases = {case for step in history.steps for case in step.ratios}
     cases.discard(import_case(history.requirement))
     main = {
         case
         for case in cases
-        if (shown := table.find(case)) and shown.summary.group in main_groups
+        if case in table.summaries and table.summaries[case].group in main_groups
     }
     return main or cases
 
 
-def summaries_of(step: ReleaseStep, summed: Set[str]) -> dict[str, Json]:
-    """Return by metric how many of some cases there are, how many differ, and their mean ratio."""
-    ratios = [ratio for case, ratio in step.ratios.items() if case in summed]
-    kinds: tuple[Metric, ...] = ("time", "memory")
-    return {
-        kind: _summary([ratio for ratio in ratios if ratio.metric == kind and not ratio.exact])
-        for kind in kinds
-    }
-
-
-def _summary(ratios: Sequence[Ratio]) -> Json:
-    verdicts = [ratio.verdict for ratio in ratios]
-    mean = geometric_mean(ratio.ratio for ratio in ratios) if ratios else None
-    return {
-        "count": len(ratios),
-        "worse": verdicts.count(Verdict.WORSE),
-        "better": verdicts.count(Verdict.BETTER),
-        "mean": None if mean is None else shortened(mean),
-        "mean_text": "–" if mean is None else quantities.change(mean, ratios[0].metric),
-    }
-
-
 def _step(
-    step: ReleaseStep, index_of: Mapping[str, int], summed: Set[str], causes: ReleaseCauses
-) -> Json:
-    return {
-        "before": step.before,
-        "after": step.after,
-        **summaries_of(step, summed),
-        "ratios": [
-            {
-                "case": index_of[case],
-                **compared(ratio),
-                "days": quantities.days(ratio.days_showing, ratio.days) if ratio.differs else "",
-                "pale": ratio.needs_second_day,
-                "metric": ratio.metric,
-                "cause": causes.operator(step, case, ratio)
-                if ratio.differs and ratio.metric == "time"
-                else "",
-            }
-            for case, ratio in step.ratios.items()
-            if not ratio.exact
-        ],
-        "unmeasured": [
-            {
-                "case": index_of[case],
-                "outcome": "skipped" if outcome is Outcome.SKIPPED else "failed",
-                "reason": names.exception_line(reason),
-            }
-            for case, (outcome, reason) in step.unmeasured.items()
-            if case not in step.ratios
-        ],
-    }
+    step: ReleaseStep, index_of: Mapping[str, int], causes: ReleaseCauses
+) -> ReleaseStepData:
+    ratios = [
+        StepRatio.of(
+            ratio,
+            case=index_of[case],
+            days=quantities.days(ratio.days_showing, ratio.days) if ratio.differs else "",
+            pale=ratio.needs_second_day,
+            metric=ratio.metric,
+            cause=causes.operator(step, case, ratio)
+            if ratio.differs and ratio.metric == "time"
+            else "",
+        )
+        for case, ratio in step.ratios.items()
+        if not ratio.exact
+    ]
+    unmeasured = [
+        Unmeasured(
+            index_of[case],
+            "skipped" if outcome is Outcome.SKIPPED else "failed",
+            names.exception_line(reason),
+        )
+        for case, (outcome, reason) in step.unmeasured.items()
+        if case not in step.ratios
+    ]
+    return ReleaseStepData(step.before, step.after, ratios, unmeasured)
 
 
 def _method(history: ReleaseHistory, graphs: MachineGraphs) -> list[str]:

@@ -3,23 +3,65 @@
 A project declares its levels in ``"layout"`` of asv.conf.json: names, slowest first, each with a
 pattern of the cases that belong to it; the fastest of them counts. All values of one value of the
 columns' first label, such as a device, are from one machine: that with the longest history of it.
+Values that others published stand beside them.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from urllib.parse import urlencode
 
+import msgspec
+
 from asv_watch.asv.selection import case_pattern
+from asv_watch.errors import WatchError
+from asv_watch.files import read_regular
 from asv_watch.site.case_table import CaseTable
-from asv_watch.site.contents import Contents, SeriesSummary, setup_key
-from asv_watch.site.scripts import Json
+from asv_watch.site.contents import Contents, SeriesSummary, Shown, setup_key
 from asv_watch.text import quantities
 
 Levels = dict[tuple[str, str], SeriesSummary]
 """Maps the first label and the name of a level to the series that counts."""
 
 
-def speed_table(contents: Contents, table: CaseTable, published: Sequence[Json]) -> Json | None:
+class PublishedValue(msgspec.Struct, frozen=True):
+    """One published value and the case that measures the same here."""
+
+    case: str
+    """Full name of the case, parameters included."""
+    value: float
+    """Value in ``unit``."""
+    unit: str
+    source: str
+    """Hardware, title, date and address."""
+    note: str
+    """What differs from the work that is measured here."""
+
+
+def read_published(file: Path | None) -> list[PublishedValue]:
+    """Read a list of published values (key ``published_values`` of asv.conf.json).
+
+    Args:
+        file: None if the project names none.
+
+    Raises:
+        WatchError: the file cannot be read, or holds something else.
+    """
+    if file is None:
+        return []
+    try:
+        return msgspec.json.decode(read_regular(file), type=list[PublishedValue])
+    except OSError as error:
+        raise WatchError(
+            f"{file}: {error.strerror}; correct the key published_values of asv.conf.json"
+        ) from error
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise WatchError(f"{file} is not a list of published values: {error}") from error
+
+
+def speed_table(
+    contents: Contents, table: CaseTable, published: Sequence[PublishedValue]
+) -> Shown | None:
     """Return newest values by subject and level; none if no subject has two levels."""
     rows = {key: levels for key, levels in _collect(contents, table).items() if len(levels) > 1}
     if not rows:
@@ -28,12 +70,12 @@ def speed_table(contents: Contents, table: CaseTable, published: Sequence[Json])
     used = {key for levels in rows.values() for key in levels}
     lines = list(dict.fromkeys(line for levels in rows.values() for line, _ in levels))
     columns = sorted(used, key=lambda key: (lines.index(key[0]), names.index(key[1])))
-    by_others: dict[tuple[str, ...], list[Json]] = defaultdict(list)
+    by_others: dict[tuple[str, ...], list[PublishedValue]] = defaultdict(list)
     for entry in published:
-        case = table.find(entry["case"])
-        if case is not None and entry["unit"] == "seconds":
-            labels = contents.layout.column(case.summary.labels)
-            by_others[case.summary.row, *labels[1:]].append(entry)
+        case = table.summaries.get(entry.case)
+        if case is not None and entry.unit == "seconds":
+            labels = contents.layout.column(case.labels)
+            by_others[case.row, *labels[1:]].append(entry)
     return {
         "title": f"How fast each {contents.layout.rows or 'benchmark'} is",
         "columns": [
@@ -49,10 +91,10 @@ def speed_table(contents: Contents, table: CaseTable, published: Sequence[Json])
                 "versus": _versus(levels, lines),
                 "published": [
                     {
-                        "text": quantities.quantity(entry["value"], "seconds"),
-                        "tip": entry["source"],
+                        "text": quantities.quantity(entry.value, "seconds"),
+                        "tip": entry.source,
                     }
-                    for entry in sorted(by_others[key], key=lambda entry: entry["value"])[:1]
+                    for entry in sorted(by_others[key], key=lambda entry: entry.value)[:1]
                 ],
             }
             for key, levels in rows.items()
@@ -84,8 +126,8 @@ def _collect(contents: Contents, table: CaseTable) -> dict[tuple[str, ...], Leve
         is_same_setup = setup_key(row.series) == setup_key(other.series)
         if is_same_setup and _value(row) < _value(other):
             levels[line, level] = row
-    subjects = list(dict.fromkeys(case.summary.row for case in table.cases))
-    others_in_order = list(dict.fromkeys(column[1:] for column in table.columns))
+    subjects = list(dict.fromkeys(table.summaries[case.key].row for case in table.cases))
+    others_in_order = list(dict.fromkeys(column.values[1:] for column in table.columns))
     return dict(
         sorted(
             found.items(),
@@ -108,7 +150,7 @@ def _where(key: tuple[str, str], rows: Iterable[Levels]) -> str:
     return ", ".join(filter(None, [of_column[0].series.machine, *releases]))
 
 
-def _cell(levels: Levels, key: tuple[str, str], names: Sequence[str]) -> Json | None:
+def _cell(levels: Levels, key: tuple[str, str], names: Sequence[str]) -> Shown | None:
     if key not in levels:
         return None
     row = levels[key]

@@ -1,4 +1,14 @@
-/** What the modules of the script hand to each other. The data files have types of their own. */
+/**
+ * What the modules of the script hand to each other. Types of the data files are made from the
+ * structs that Python encodes (tests/js/page_types.py).
+ */
+
+type CommitIndex = number;
+type SeriesIndex = number;
+type Verdict = StepRatio["verdict"];
+type Outcome = SeriesRow["status"];
+/** `data/release-pairs.js` has one for each history of `data/releases.js`: by case. */
+type ReleasePairs = Record<string, PairRow[]>;
 
 /** What an address says. */
 interface State {
