@@ -19,8 +19,10 @@ _BY_CHANCE = 0.01
 def about_data(contents: Contents) -> Shown:
     """Return what the page says about machines and results; a reader's choices do not matter."""
     labels = names.environment_labels(contents.history.environments.values())
+    with_runs = [setup.machine.name for setup in contents.setups]
+    machines = dict.fromkeys([*with_runs, *contents.history.comparisons])
     return {
-        "machines": [_machine(contents, name) for name in _machine_names(contents)],
+        "machines": [_machine(contents, name) for name in machines],
         "setups": [_setup(setup, labels[setup.environment.name]) for setup in contents.setups],
         "events": [
             {
@@ -44,11 +46,6 @@ def _dismissed(contents: Contents) -> Iterator[LeftOut]:
     )
     for (case, note), count in counts.items():
         yield LeftOut(case, f"suspected change hidden by results/notes.toml ({note})", count)
-
-
-def _machine_names(contents: Contents) -> list[str]:
-    with_runs = [setup.machine.name for setup in contents.setups]
-    return list(dict.fromkeys([*with_runs, *contents.history.comparisons]))
 
 
 def _machine(contents: Contents, name: str) -> Shown:

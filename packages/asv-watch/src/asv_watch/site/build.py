@@ -112,8 +112,7 @@ def build_site(
     write_script(folder, "releases", release_data(contents, table, main))
     write_script(folder, "release-pairs", release_pairs(contents))
     write_benchmarks(folder, contents, table)
-    feed = write_feed(contents, table, project=project.name, site=project.site)
-    (folder / "feed.xml").write_bytes(feed)
+    (folder / "feed.xml").write_bytes(write_feed(contents, table, project))
     page = render_page(
         contents,
         table,

@@ -119,15 +119,17 @@ def case_table(contents: Contents) -> CaseTable:
     benchmarks, operators = list(contents.by_benchmark()), differing_operators(contents)
 
     def entry(name: str, summary: SeriesSummary) -> CaseEntry:
-        called = [layout.in_words.get(word) for word in (*values[name], rows[name].name)]
+        row, column = rows[name], values[name]
+        parts = ["" if layout.rows else row.group, row.name, row.details, *column]
+        called = [layout.in_words.get(word) for word in (*column, row.name)]
         defaults = {label: of[""] for label, of in layout.labels.items() if "" in of}
         labels = (defaults if layout.rows in summary.labels else {}) | summary.labels
         return CaseEntry(
             name,
             benchmarks.index(summary.benchmark.name),
-            index_of_row[rows[name]],
-            columns.index(values[name]),
-            _title(rows[name], values[name], layout),
+            index_of_row[row],
+            columns.index(column),
+            " · ".join(filter(None, parts)),
             " ".join([*filter(None, called), *sorted(operators[name])]),
             {label: value for label, value in labels.items() if label != "metric" and value},
         )
@@ -151,11 +153,6 @@ def _orders(contents: Contents) -> list[Sequence[str]]:
 
 def _position(value: str, order: Sequence[str]) -> int:
     return order.index(value) if value in order else len(order)
-
-
-def _title(row: CaseRow, column: tuple[str, ...], layout: Layout) -> str:
-    group = [] if layout.rows else [row.group]
-    return " · ".join(filter(None, [*group, row.name, row.details, *column]))
 
 
 def main_groups(contents: Contents) -> set[str]:

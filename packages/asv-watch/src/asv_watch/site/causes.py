@@ -66,17 +66,22 @@ class ReleaseCauses:
 
 def explained_cases(contents: Contents) -> dict[str, list[Explained]]:
     """Return the explanations of each case, that of the largest difference first."""
-    explanations_by_case: dict[str, list[tuple[str, StoredExplanation]]] = defaultdict(list)
-    for machine, stored in contents.history.explanations.items():
-        for explanation in stored:
-            explanations_by_case[explanation.case].append((machine, explanation))
-    return {
-        case: [
-            _shown(machine, explanation, contents.layout)
-            for machine, explanation in sorted(stored, key=_size)[:_MOST]
-        ]
-        for case, stored in explanations_by_case.items()
-    }
+    layout = contents.layout
+    explained = defaultdict[str, list[Explained]](list)
+    stored = contents.history.explanations.items()
+    everything = [(machine, one) for machine, of_machine in stored for one in of_machine]
+    for machine, one in sorted(everything, key=lambda entry: -_size(entry[1])):
+        if len(explained[one.case]) < _MOST:
+            explained[one.case].append(
+                Explained(
+                    machine,
+                    quantities.day(one.at),
+                    *names.version_names(one.before, one.after),
+                    in_words(one.explanation, layout=layout, naming=layout.operator),
+                    _operators(one.explanation.operators, layout),
+                )
+            )
+    return explained
 
 
 def differing_operators(contents: Contents) -> defaultdict[str, set[str]]:
@@ -89,19 +94,9 @@ def differing_operators(contents: Contents) -> defaultdict[str, set[str]]:
     return names_of
 
 
-def _size(entry: tuple[str, StoredExplanation]) -> float:
-    before, after = entry[1].explanation.seconds
-    return -abs(log(after / before)) if before > 0 and after > 0 else 0.0
-
-
-def _shown(machine: str, stored: StoredExplanation, layout: Layout) -> Explained:
-    return Explained(
-        machine,
-        quantities.day(stored.at),
-        *names.version_names(stored.before, stored.after),
-        in_words(stored.explanation, layout=layout, naming=layout.operator),
-        _operators(stored.explanation.operators, layout),
-    )
+def _size(stored: StoredExplanation) -> float:
+    before, after = stored.explanation.seconds
+    return abs(log(after / before)) if before > 0 and after > 0 else 0.0
 
 
 def _operators(

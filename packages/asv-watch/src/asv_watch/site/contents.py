@@ -202,7 +202,7 @@ def contents_of(
         if change.is_measured:
             measured[change.series].append(change)
     setups = _setups(history)
-    behind = _commits_behind(history, setups)
+    measured_with = {setup.key: setup.commits for setup in setups}
     series = tuple(
         SeriesSummary(
             index=index,
@@ -219,13 +219,14 @@ def contents_of(
             stretches=_stretches(
                 commits, case_series.columns.valued.values, measured[index], segments
             ),
-            behind=behind[index],
+            behind=len(ran) - bisect_right(ran, commits[-1]) if len(commits) else 0,
         )
         for index, (case_series, segments) in enumerate(
             zip(history.series, findings.segments, strict=True)
         )
         for benchmark in [history.benchmarks[case_series.case.benchmark]]
         for commits in [history.indices(case_series.columns.valued)]
+        for ran in [measured_with[setup_key(case_series)]]
     )
     return Contents(
         history=history,
@@ -266,10 +267,10 @@ def _setups(history: History) -> tuple[Setup, ...]:
         for key, setup_series in sorted(members.items(), key=lambda member: member[0])
         if any(series.columns for series in setup_series)
     ]
-    newest_of: dict[str, int] = {}
-    for setup in setups:
-        name = setup.machine.name
-        newest_of[name] = max(newest_of.get(name, -1), setup.newest)
+    newest_first = sorted(
+        setups, key=lambda one: (one.newest, order_of_release(one.environment)), reverse=True
+    )
+    newest_of = {setup.machine.name: setup.newest for setup in reversed(newest_first)}
     enough = _LEAST_SHARE * max(series_of_machine.values(), default=0)
 
     def machine_order(setup: Setup) -> tuple[bool, int, int, str]:
@@ -277,20 +278,7 @@ def _setups(history: History) -> tuple[Setup, ...]:
         count = series_of_machine[name]
         return (count < enough, -newest_of[name], -count, name)
 
-    newest_first = sorted(
-        setups, key=lambda one: (one.newest, order_of_release(one.environment)), reverse=True
-    )
     return tuple(sorted(newest_first, key=machine_order))
-
-
-def _commits_behind(history: History, setups: Sequence[Setup]) -> list[int]:
-    """Return how many commits were measured since the newest value of each series."""
-    measured = {setup.key: setup.commits for setup in setups}
-    behind = []
-    for series in history.series:
-        of_setup, commits = measured[setup_key(series)], history.indices(series.columns.valued)
-        behind.append(len(of_setup) - bisect_right(of_setup, commits[-1]) if len(commits) else 0)
-    return behind
 
 
 def _setup(history: History, key: tuple[str, str], members: Sequence[Series]) -> Setup:

@@ -79,22 +79,8 @@ class FrontPage(msgspec.Struct):
     speeds: Shown | None
 
 
-class Lasting(msgspec.Struct, frozen=True):
-    """The newest version of a case against an older one."""
-
-    case: str
-    machine: str
-    than: str
-    """The older version, as a sentence has it: ``with torch 2.4.1``."""
-    whole: Ratio
-    href: str
-    steps: tuple[str, ...]
-    """The versions in between that changed it in this direction, the largest change first."""
-
-    @property
-    def certainty(self) -> float:
-        """Distance from 1 of the nearer end of its interval, as a logarithm."""
-        return min(abs(log(end)) for end in self.whole.interval)
+Lasting = tuple[Ratio, LastingSentence]
+"""The ratio of a case's newest version to an older one, and what is said of it."""
 
 
 def front_page(
@@ -117,19 +103,19 @@ def front_page(
     lasting = list(_lasting_releases(of_releases, contents, table))
     lasting = lasting or list(_lasting_commits(contents, table))
     largest = [
-        max(entries, key=lambda entry: entry.certainty)
+        max(entries, key=lambda entry: _certainty(entry[0]))[1]
         for direction in (Verdict.WORSE, Verdict.BETTER)
-        if (entries := [entry for entry in lasting if entry.whole.verdict is direction])
+        if (entries := [entry for entry in lasting if entry[0].verdict is direction])
     ]
     certainty: dict[str, float] = defaultdict(float)
-    for entry in lasting:
-        certainty[entry.case] = max(certainty[entry.case], entry.certainty)
+    for ratio, _ in lasting:
+        certainty[ratio.case] = max(certainty[ratio.case], _certainty(ratio))
     sentences = [_release_sentence(histories, table, main), _commits_sentence(contents)]
     return FrontPage(
         Overview(
             " ".join(filter(None, sentences)),
             next(filter(None, sentences)),
-            [_sentence(entry, contents, table) for entry in largest],
+            largest,
         ),
         releases_map(histories, certainty, contents, table) or commits_map(contents, table),
         speed_table(contents, table, published),
@@ -243,9 +229,9 @@ def _lasting_releases(
                     because = f" ({operator})" if operator else ""
                     by = f"by {name} {step.after}{because}"
                     texts.append(f"{quantities.change(ratio.ratio)} {by}")
+                than = f"with {name} {before} on {history.machine}"
                 href = compare_address(history, before, newest)
-                than = f"with {name} {before}"
-                yield Lasting(case, history.machine, than, whole, href, tuple(texts))
+                yield whole, _sentence(whole, than, href, texts, contents, table)
 
 
 def _lasting_commits(contents: Contents, table: CaseTable) -> Iterator[Lasting]:
@@ -271,28 +257,36 @@ def _lasting_commits(contents: Contents, table: CaseTable) -> Iterator[Lasting]:
                 if change.verdict == whole.verdict.value
                 and contents.history.positions[commits[change.previous].hash] >= before
             ]
-            sides = {"by": "commit", "a": hashes[before][:8], "b": hashes[newest][:8]}
-            yield Lasting(
-                row.series.case.name,
-                row.series.machine,
-                f"at {hashes[before][:8]}",
-                whole,
-                f"#/compare?{urlencode(sides | {'m': row.series.machine})}",
-                tuple(texts[:_MOST_STEPS]),
-            )
+            machine = row.series.machine
+            sides = {
+                "by": "commit",
+                "a": hashes[before][:8],
+                "b": hashes[newest][:8],
+                "m": machine,
+            }
+            than = f"at {hashes[before][:8]} on {machine}"
+            href = f"#/compare?{urlencode(sides)}"
+            yield whole, _sentence(whole, than, href, texts[:_MOST_STEPS], contents, table)
 
 
-def _sentence(entry: Lasting, contents: Contents, table: CaseTable) -> LastingSentence:
-    shown = table.cases[table.index_of[entry.case]]
+def _sentence(
+    ratio: Ratio,
+    than: str,
+    href: str,
+    steps: Sequence[str],
+    contents: Contents,
+    table: CaseTable,
+) -> LastingSentence:
+    """Describe a lasting difference, with the versions that made it."""
+    shown = table.cases[table.index_of[ratio.case]]
     name = table.in_words(shown, contents.layout) or shown.title
-    interval = quantities.interval(entry.whole.interval, entry.whole.clock)
-    amount = quantities.difference(entry.whole.ratio)
-    return LastingSentence(
-        f"{name} takes ",
-        amount,
-        f" than {entry.than} on {entry.machine}.",
-        entry.whole.verdict,
-        entry.href,
-        f"{amount}: {interval}, with 99 % confidence"
-        + (f"; {quantities.listed(entry.steps)}." if entry.steps else "."),
-    )
+    interval = quantities.interval(ratio.interval, ratio.clock)
+    amount = quantities.difference(ratio.ratio)
+    made = f"; {quantities.listed(steps)}" if steps else ""
+    why = f"{amount}: {interval}, with 99 % confidence{made}."
+    return LastingSentence(f"{name} takes ", amount, f" than {than}.", ratio.verdict, href, why)
+
+
+def _certainty(ratio: Ratio) -> float:
+    """Return the distance from 1 of the nearer end of an interval, as a logarithm."""
+    return min(abs(log(end)) for end in ratio.interval)

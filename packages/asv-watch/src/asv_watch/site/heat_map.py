@@ -78,6 +78,10 @@ def releases_map(
     if not groups:
         return None
     kind = f"{histories[0].requirement} release" if histories[0].requirement else "version"
+
+    def first(entry: tuple[str, list[Shown]]) -> int:
+        return min(table.index_of[row["case"]] for row in entry[1])
+
     return {
         "title": f"What each {kind} changed",
         "groups": [
@@ -92,7 +96,7 @@ def releases_map(
                 rows,
                 table,
             )
-            for group, rows in sorted(groups.items(), key=lambda entry: _first(entry[1], table))
+            for group, rows in sorted(groups.items(), key=first)
         ],
         "note": "Per cent of time against the one before, on the machine that compared the row "
         "most. Blank: no change that could be seen. Pale: below 5 %, and one day alone shows it.",
@@ -121,10 +125,6 @@ def _cause(cells: Iterable[Shown | None]) -> str:
 
 def _case(table: CaseTable, case: str) -> CaseEntry:
     return table.cases[table.index_of[case]]
-
-
-def _first(rows: Sequence[Shown], table: CaseTable) -> int:
-    return min(table.index_of[row["case"]] for row in rows)
 
 
 def _release_cell(

@@ -20,7 +20,7 @@ from asv_watch.text import quantities
 
 _T = TypeVar("_T")
 
-FORMAT = 3
+FORMAT = 4
 VALUES = 60_000
 """Most values in a file of series, about a megabyte. More are divided over several files, so that
 the timeline of one series of a long history does not wait for all the others."""
@@ -273,18 +273,13 @@ def _series(
     environment_index: Mapping[str, int],
 ) -> tuple[list[SeriesRow], list[str]]:
     """Return all series, and the messages that their lines do not hold whole."""
-    newest = [row.series.last for row in contents.series]
-    failed = {Outcome.FAILED, Outcome.TIMED_OUT}
-    reasons = [
-        names.exception_line(run.reason) if run.outcome in failed else run.reason for run in newest
-    ]
-    texts = sorted(
-        {run.reason for run, reason in zip(newest, reasons, strict=True) if run.reason != reason}
-    )
-    index_of_text = indices_of(texts)
+    texts: dict[str, int] = {}
     index_of_change = {id(change): index for index, change in enumerate(contents.findings.changes)}
     rows = []
-    for row, run, reason in zip(contents.series, newest, reasons, strict=True):
+    for row in contents.series:
+        run = row.series.last
+        has_failed = run.outcome in {Outcome.FAILED, Outcome.TIMED_OUT}
+        reason = names.exception_line(run.reason) if has_failed else run.reason
         commits = contents.history.indices(row.series.columns)
         is_stale = row.behind and run.outcome is Outcome.OK
         rows.append(
@@ -294,7 +289,7 @@ def _series(
                 environment_index[row.environment.name],
                 _last(row),
                 reason,
-                index_of_text.get(run.reason),
+                None if reason == run.reason else texts.setdefault(run.reason, len(texts)),
                 index_of_change.get(id(row.change)),
                 "stale" if is_stale else run.outcome.value,
                 row.behind,
@@ -304,7 +299,7 @@ def _series(
                 shortened(max((abs(log(one.level)) for one in row.stretches), default=0.0)),
             )
         )
-    return rows, texts
+    return rows, list(texts)
 
 
 def _last(summary: SeriesSummary) -> NewestValue | None:

@@ -62,7 +62,6 @@ def render_page(
             table.index_of[row.series.case.name],
         )
     )
-    titles = {case.key: case.title for case in table.cases}
     page = render(
         "index.html",
         policy=POLICY,
@@ -73,7 +72,7 @@ def render_page(
         subject=contents.layout.rows or "benchmark",
         values=measured[:MOST_VALUES],
         unlisted=max(0, len(measured) - MOST_VALUES),
-        titles=titles,
+        table=table,
         commits=contents.history.commits,
         about=about,
         sentences=sentences,
@@ -123,23 +122,17 @@ _GREY, _BLUE, _ORANGE = "#57606a", "#0550ae", "#a04100"
 _LETTER = 6.6  # pixels of an average letter at 11 px
 
 
-def write_feed(contents: Contents, table: CaseTable, *, project: str, site: str = "") -> bytes:
+def write_feed(contents: Contents, table: CaseTable, project: Project) -> bytes:
     """Render the feed; it depends on the changes alone, not on when it is written.
 
-    Args:
-        contents: The changes, and the series and commits that they refer to.
-        table: Names of its cases.
-        project: Name of the project.
-        site: Address that the site is served under, with a slash at its end; without
-            it links are relative to the feed's own address.
+    Without an address of the site, links are relative to the feed's own address.
     """
     commits = contents.history.commits
     shown = [change for change in contents.findings.changes if change.is_measured][:ENTRIES]
     text = render(
         "feed.xml",
-        urn=f"urn:asv-watch:{quote(project, safe='')}",
+        urn=f"urn:asv-watch:{quote(project.name, safe='')}",
         project=project,
-        site=site,
         updated=max((commits[change.commit].date for change in shown), default=0),
         changes=[(change, change_id(contents, change)) for change in shown],
         contents=contents,

@@ -169,13 +169,8 @@ def _versus(levels: Levels, lines: Sequence[str]) -> str:
     """Return how many times as fast the second line's fastest level is; not of lower bounds."""
     if len(lines) != 2:
         return ""
-    fastest = [
-        min((_value(row) for (name, _), row in levels.items() if name == line and _is_time(row)),
-            default=0.0)
-        for line in lines
-    ]  # fmt: skip
+    times = [
+        (name, _value(row)) for (name, _), row in levels.items() if row.metric.label == "time"
+    ]
+    fastest = [min((time for name, time in times if name == line), default=0.0) for line in lines]
     return f"{quantities.digits(fastest[0] / fastest[1], 2)}×" if all(fastest) else ""
-
-
-def _is_time(row: SeriesSummary) -> bool:
-    return row.metric.label == "time"
