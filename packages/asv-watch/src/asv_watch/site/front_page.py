@@ -84,10 +84,7 @@ Lasting = tuple[Ratio, LastingSentence]
 
 
 def front_page(
-    contents: Contents,
-    table: CaseTable,
-    main: set[str],
-    published: Sequence[PublishedValue] = (),
+    contents: Contents, table: CaseTable, main: set[str], published: Sequence[PublishedValue] = ()
 ) -> FrontPage:
     """Return what the first screen says and draws.
 
@@ -270,12 +267,7 @@ def _lasting_commits(contents: Contents, table: CaseTable) -> Iterator[Lasting]:
 
 
 def _sentence(
-    ratio: Ratio,
-    than: str,
-    href: str,
-    steps: Sequence[str],
-    contents: Contents,
-    table: CaseTable,
+    ratio: Ratio, than: str, href: str, steps: Sequence[str], contents: Contents, table: CaseTable
 ) -> LastingSentence:
     """Describe a lasting difference, with the versions that made it."""
     shown = table.cases[table.index_of[ratio.case]]

@@ -127,16 +127,9 @@ def _collect(contents: Contents, table: CaseTable) -> dict[tuple[str, ...], Leve
         if is_same_setup and _value(row) < _value(other):
             levels[line, level] = row
     subjects = list(dict.fromkeys(table.summaries[case.key].row for case in table.cases))
-    others_in_order = list(dict.fromkeys(column.values[1:] for column in table.columns))
-    return dict(
-        sorted(
-            found.items(),
-            key=lambda entry: (
-                subjects.index(entry[0][0]),
-                others_in_order.index(entry[0][1:]),
-            ),
-        )
-    )
+    columns = list(dict.fromkeys(column.values[1:] for column in table.columns))
+    in_order = sorted(found, key=lambda key: (subjects.index(key[0]), columns.index(key[1:])))
+    return {key: found[key] for key in in_order}
 
 
 def _value(row: SeriesSummary) -> float:
