@@ -11,28 +11,26 @@ import pytest
 
 from asv_watch.cli.main import KEPT
 from asv_watch.records.store import read_record
+from tests.clockwork import CLOCK
 from tests.conftest import commit, git
 from tests.interruptible import run_driver, start_driver
 from tests.leftovers import wait_until_none_is_left
 
 STRIKES = 4
-CASES = 12
+CASES = 8
 """So many that the strikes come before all of them are measured."""
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-SUITE = """
-import time
+SUITE = f"""{CLOCK}
 import package
 
 class Suite:
     params = ["first", "second"]
-    timer = time.process_time
+    timer = Clock.read
     sample_time = 0.01
     warmup_time = 0
 
     def time_it(self, case):
-        until = time.process_time() + package.SECONDS
-        while time.process_time() < until:
-            pass
+        Clock.now += random.gauss(package.SECONDS, 0.002 * package.SECONDS)
 """
 
 
@@ -50,7 +48,7 @@ def _strike(project: Path, home: Path, strikes: int, *sides: str) -> Path:
         while _count_lines(rounds) <= kept and process.poll() is None:
             assert time.monotonic() < deadline, "it keeps no round"
             time.sleep(0.1)
-        time.sleep(moments.uniform(0, 1))
+        time.sleep(moments.uniform(0, 0.5))
         number = SIGNALS[strike % len(SIGNALS)]
         process.send_signal(number)
         _, errors = process.communicate()
@@ -125,7 +123,7 @@ def test_a_bisection_and_a_night_lose_no_finished_case(
     finished: set[tuple[str, str]] = set()
     for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
         process = start_driver(command, project, tmp_path, *options)
-        time.sleep(moments.uniform(4, 12))
+        time.sleep(moments.uniform(2, 8))
         process.send_signal(number)
         process.communicate()
         wait_until_none_is_left(project)
