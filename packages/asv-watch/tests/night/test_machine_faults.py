@@ -8,41 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asv_watch.errors import ExitStatus, MachineError
+from asv_watch.errors import MachineError
 from asv_watch.machine.commands import check_machine, find_cause
 from asv_watch.night.state import NIGHTS, Attempts
-from tests.conftest import commit
-from tests.night.test_nights import PACKAGE, Nights, nights
-from tests.torchless import BUILD
-
-__all__ = ["nights"]  # a fixture
-FAULTY = """
-import sys
-from pathlib import Path
-
-fault = Path({fault!r})
-if fault.exists():
-    sys.exit(fault.read_text())
-"""
-
-
-@pytest.mark.timeout(900)
-def test_no_commit_is_set_aside_for_a_fault_of_the_place(nights: Nights, tmp_path: Path) -> None:
-    fault = tmp_path / "fault"
-    fault.write_text("OSError: [Errno 28] No space left on device")
-    backend = FAULTY.format(fault=str(fault)) + BUILD["backend.py"]
-    for value in ("7", "8", "9"):
-        files = {"package.py": PACKAGE.format(value=value), "backend.py": backend}
-        nights.values[commit(nights.root, files, f"Change {value}")] = value
-    for _ in range(3):
-        assert nights.pass_night() is ExitStatus.SOME_CASES_FAILED
-        assert "no commit is to blame: No space left on device; make room" in nights.output
-        assert nights.measured[-1] == 2
-        assert "the night ends: this machine cannot measure now" in nights.output
-    assert "set aside" not in nights.output
-    fault.unlink()
-    assert nights.pass_night() is ExitStatus.DONE, nights.output
-    assert len(nights.stored()) == 3
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A case that wants 60 GB, in a container of 2 GiB: it fails alone, under every command."""
+"""A case that wants 60 GB, in a container of 1 GiB: it fails alone, under every command."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ import pytest
 
 from tests.conftest import commit
 
-LIMIT = 2 * 1024**3
+LIMIT = 1024**3
 GREEDY = """
 def work():
     kept = []

@@ -50,6 +50,8 @@ def track_huge():
 track_hanging.timeout = 6
 """
 PACKAGE = "VALUE = {value!r}\n"
+BUILDING = "python -c \"import backend; backend.build_wheel('{build_cache_dir}')\""
+"""Builds without pip, which takes a second of CPU time for each commit."""
 BROKEN = """
 with open("package.py") as package:
     if "broken" in package.read():
@@ -73,6 +75,7 @@ def _configuration(*releases: str) -> str:
         BUILT
         | {
             "branches": ["main"],
+            "build_command": [BUILDING],
             "matrix": matrix,
             "include": include,
             "measured_paths": ["package.py", "asv.conf.json"],
@@ -246,3 +249,32 @@ def _check(nights: Nights) -> None:
             else:
                 assert stored[name, release] == dict.fromkeys(WRONG, float(value))
         assert (name, "0.0.3") not in stored
+
+
+FAULTY = """
+import sys
+from pathlib import Path
+
+fault = Path({fault!r})
+if fault.exists():
+    sys.exit(fault.read_text())
+"""
+
+
+@pytest.mark.timeout(900)
+def test_no_commit_is_set_aside_for_a_fault_of_the_place(nights: Nights, tmp_path: Path) -> None:
+    fault = tmp_path / "fault"
+    fault.write_text("OSError: [Errno 28] No space left on device")
+    backend = FAULTY.format(fault=str(fault)) + BUILD["backend.py"]
+    for value in ("7", "8", "9"):
+        files = {"package.py": PACKAGE.format(value=value), "backend.py": backend}
+        nights.values[commit(nights.root, files, f"Change {value}")] = value
+    for _ in range(3):
+        assert nights.pass_night() is ExitStatus.SOME_CASES_FAILED
+        assert "no commit is to blame: No space left on device; make room" in nights.output
+        assert nights.measured[-1] == 2
+        assert "the night ends: this machine cannot measure now" in nights.output
+    assert "set aside" not in nights.output
+    fault.unlink()
+    assert nights.pass_night() is ExitStatus.DONE, nights.output
+    assert len(nights.stored()) == 3
