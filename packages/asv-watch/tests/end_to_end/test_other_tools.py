@@ -95,12 +95,13 @@ def test_spyglass_and_tachyon_read_the_results(
 ) -> None:
     tools = tmp_path / "tools"
     made = [
-        run(python, "-m", "venv", str(tools), status=None).returncode == 0
+        run(python, "-m", "venv", "--without-pip", tools, status=None).returncode == 0
         for python in _pythons("3.12")
     ]
-    pip = str(tools / "bin" / "pip")
+    pip = sys.executable, "-m", "pip", "--python", str(tools / "bin" / "python")
     packages = ("asv-spyglass==0.3.1", "asv-tachyon==0.5.8")
-    if not any(made) or run(pip, "install", "--quiet", *packages, status=None).returncode:
+    install = *pip, "install", "--quiet", "--no-compile", *packages
+    if not any(made) or run(*install, status=None).returncode:
         pytest.skip("no Python 3.12, or no package index")
     project, commits = _measured(make_project, tmp_path)
     before, after = (
