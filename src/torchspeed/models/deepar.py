@@ -21,8 +21,16 @@ class DeepAR(nn.Module):
     nu = 1 + the mean size of a window's values, and mean and deviation are multiplied by it
     (section 3.3, which has the mean itself: its values are counts). The paper has one series per
     sample and covariates; here, as in the other forecasters, all series of a window are read
-    together, and there are no covariates. The authors' code (GluonTS) also reads lagged values,
-    applies dropout to states in training, and assumes Student's t distribution by default.
+    together, and there are no covariates.
+
+    With copied weights and this nu, GluonTS 0.17, a library of the authors' company, computes the
+    same for one series: means, drawn paths, likelihood and its gradient differ by at most 2e-15 of
+    the largest value. By default GluonTS divides by the mean size, at least 1e-10. It also reads
+    earlier values, the logarithm of the size, and static and dated features, applies dropout
+    between the layers in training, and assumes Student's t distribution. It has no path of means,
+    and its drawn paths pass no gradient. On one thread of a busy Zen 5, in batches of 32, drawing
+    paths takes it 2.13 times as long (middle half of nine rounds 2.13 to 2.14), likelihood and
+    gradient 1.10 times (1.07 to 1.15).
 
     In evaluation mode the forecast is the path of means, which draws nothing. In training mode
     it is one drawn path, mean + deviation x a normal number, so that the gradient reaches
