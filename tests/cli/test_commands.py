@@ -146,7 +146,7 @@ def test_inference_and_smooth_inference(tmp_path: Path) -> None:
         (["train", "--epoch", "3"], 2, "unrecognized arguments: --epoch 3"),
         (["train", "-b", "0"], 2, "-b/--batch-size: '0': give a whole number from 1"),
         (["train", "--rate", "0"], 2, "--rate/--lr: '0': give a number from 1e-30"),
-        (["train", "--mode", "fast"], 2, "'fast': give tuned or eager or compiled"),
+        (["train", "--mode", "fast"], 2, "'fast': give tuned or eager or compiled or fastest"),
         (["train", "--figure", "x.xyz"], 2, "'x.xyz': give a file that ends in .svg, .png or"),
         (["sweep", "x.db", "-b", "32,32"], 2, "'32,32' names a value twice"),
         (["sweep", "x.db", "--optimiser", "sgd,sdg"], 2, "'sdg': give sgd or adam"),

@@ -20,8 +20,8 @@ from torchspeed.models import (
     list_implementations,
     list_models,
 )
-from torchspeed.models.fastest import Fastest
-from torchspeed.training.config import RunConfig, complete
+from torchspeed.models.fastest import COMPILED, Fastest
+from torchspeed.training.config import Mode, RunConfig, complete
 from torchspeed.training.prepare import prepare
 from torchspeed.workloads import get_workload, list_workloads
 
@@ -99,7 +99,12 @@ def test_models_are_what_was_measured_to_be_the_fastest_for_their_device_batch_a
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     one: fastest.Choices = {
-        "dsanet": {"forward": {"1": "plain", "32": "tuned"}, "backward": {"1": "plain"}},
+        "dsanet": {
+            "forward": {"1": "plain", "32": "tuned"},
+            "backward": {"1": "plain"},
+            "forward, compiled": {"1": "tuned, compiled"},
+            "backward, compiled": {"1": "plain", "32": "plain, compiled"},
+        },
         "lenet5": {"forward": {"1": "plain"}, "backward": {"1": "tuned"}},
     }
     other: fastest.Choices = {"lenet5": {"forward": {"1": "plain"}, "backward": {"1": "plain"}}}
@@ -117,16 +122,25 @@ def test_models_are_what_was_measured_to_be_the_fastest_for_their_device_batch_a
     assert type(create_model("dsanet", Fastest("mps", 8))) is plain  # not measured there
     assert type(create_model("dsanet")) is type(get_workload("dsanet").create_model()) is tuned
     assert type(create_model("lenet5")) is type(create_model("lenet5", "plain"))
-    assert Fastest("cpu", 1, "backward").implementation_of("lenet5") == "plain"  # they disagree
-    assert Fastest().implementation_of("resnet18") == "plain"  # nobody reformulated it
+    assert Fastest("cpu", 1, "backward").formulation_of("lenet5")[0] == "plain"  # they disagree
+    assert Fastest().formulation_of("resnet18") == ("plain", False)  # nobody reformulated it
 
-    def trained(workload: str, batch: int, *, trains: bool) -> type[nn.Module]:
-        config = complete(RunConfig(model=workload, batch_size=batch))
-        return type(prepare(config, trains=trains)[0])
+    def trained(batch: int, *, trains: bool, mode: Mode = "tuned") -> tuple[type, bool]:
+        config = complete(RunConfig(model="dsanet", batch_size=batch, mode=mode))
+        model = prepare(config, trains=trains)[0]
+        return type(model), model._compiled_call_impl is not None
 
-    assert trained("dsanet", 31, trains=False) is plain
-    assert trained("dsanet", 32, trains=False) is tuned
-    assert trained("dsanet", 32, trains=True) is plain
+    assert trained(31, trains=False) == (plain, False)
+    assert trained(32, trains=False) == (tuned, False)
+    assert trained(32, trains=True) == (plain, False)
+
+    monkeypatch.setattr("torchspeed.training.prepare.cannot_compile", lambda _device: None)
+    assert trained(1, trains=False, mode="fastest") == (tuned, True)
+    assert trained(31, trains=True, mode="fastest") == (plain, False)
+    assert trained(32, trains=True, mode="fastest") == (plain, True)
+    assert Fastest("cuda", 1000, compiled=True).formulation_of("dsanet") == ("tuned", False)
+    monkeypatch.setattr("torchspeed.training.prepare.cannot_compile", lambda _device: "no g++")
+    assert trained(1, trains=False, mode="fastest") == (plain, False)
 
 
 def test_what_was_measured_names_models_with_several_implementations_and_both_passes() -> None:
@@ -134,10 +148,12 @@ def test_what_was_measured_names_models_with_several_implementations_and_both_pa
     assert set(measured) == {"cpu", "cuda"}
     for models in (part for parts in measured.values() for part in parts.values()):
         for name, passes in models.items():
-            assert set(passes) == {"forward", "backward"}
-            for batches in passes.values():
+            assert set(get_args(fastest.Pass)) <= set(passes)
+            for pass_name, batches in passes.items():
                 assert min(map(int, batches)) == 1, "else smaller batches have no entry"
-                assert set(batches.values()) <= set(list_implementations(name))
+                suffixes = ("", COMPILED) if pass_name.endswith(COMPILED) else ("",)
+                known = {one + end for one in list_implementations(name) for end in suffixes}
+                assert set(batches.values()) <= known
     for models in measured["cpu"].values():
         assert set(models) == set(TUNED)
 
@@ -150,38 +166,22 @@ def test_a_processor_is_measured_without_loss_of_others(
     file.write_text(json.dumps({"cpu": {"an older one": other, "this one": {}}, "cuda": {}}))
     monkeypatch.setattr(formulations, "processor", lambda device: "this one")
 
-    def measure(
-        workload: str, _device: str, _pass: str, batch: int
-    ) -> dict[Implementation, np.ndarray]:
+    def measure(workload: str, _device: str, _pass: str, batch: int) -> dict[str, np.ndarray]:
         seconds = {"plain": 1.0, "tuned": 2.0 if batch <= 8 else 0.5}
-        implementations = list_implementations(get_workload(workload).model)
-        return {name: np.full(5, seconds[name]) for name in implementations}
+        if workload == "dsanet":
+            seconds["plain, compiled"] = 0.48 if batch == 32 else 0.7  # 4 % are not worth it
+        return {name: np.full(5, took) for name, took in seconds.items()}
 
     monkeypatch.setattr(formulations, "measure", measure)
     formulations.main("cpu", file)
     measured = fastest.measured(file)
     assert measured["cpu"]["an older one"] == other
     assert set(measured["cpu"]["this one"]) == set(TUNED)
-    assert measured["cpu"]["this one"]["dsanet"]["forward"] == {"1": "plain", "32": "tuned"}
+    found = measured["cpu"]["this one"]
+    assert found["dsanet"]["forward"] == {"1": "plain", "32": "tuned"}
+    assert found["dsanet"]["forward, compiled"] == {"1": "plain, compiled", "32": "tuned"}
+    assert set(found["lenet5"]) == {"forward", "backward"}  # as where nothing compiles
     assert measured["cuda"] == {}
-
-
-@pytest.mark.parametrize(
-    ("speeds", "chosen"),
-    [
-        ({1: 0.6, 8: 0.97, 32: 1.17}, {"1": "plain", "32": "tuned"}),
-        ({1: 1.4, 8: 1.3, 32: 1.01}, {"1": "tuned"}),
-        ({1: 0.995, 8: 1.2, 32: 1.1}, {"1": "tuned"}),
-        ({1: 0.6, 8: 0.9, 32: 0.995}, {"1": "plain"}),
-    ],
-)
-def test_the_fastest_is_chosen_by_batch_and_kept_where_another_is_hardly_faster(
-    speeds: dict[int, float], chosen: dict[str, str]
-) -> None:
-    found: dict[int, formulations.Speeds] = {
-        batch: {"plain": 1.0, "tuned": tuned} for batch, tuned in speeds.items()
-    }
-    assert formulations.choices(found) == chosen
 
 
 @pytest.mark.parametrize("name", TUNED)

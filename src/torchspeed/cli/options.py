@@ -129,7 +129,8 @@ def add_run(parser: ArgumentParser) -> None:
     option("--model-kwargs", help="arguments of the model, such as hidden=20,layers=2")
     about = (
         "eager: the model as its paper writes it; compiled: that, by torch.compile; tuned: the "
-        "fastest implementation for this device and batch (tuned)"
+        "fastest implementation for this device and batch; fastest: that, compiled where it is "
+        "faster still (tuned)"
     )
     option("--mode", type=one_of(Mode), help=about)
     about = "items per step and device (128 images or 32 windows)"

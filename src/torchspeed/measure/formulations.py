@@ -1,13 +1,15 @@
-"""Measures which implementation of a model is the fastest, by batch.
+"""Measures which formulation of a model is the fastest, by batch.
 
-``python -m torchspeed.measure.formulations [DEVICE]`` prints a line per batch and writes what it
-measured on this processor into ``models/fastest.json``; those of other processors stay. All
-implementations of a model are interleaved, on one thread.
+``python -m torchspeed.measure.formulations [DEVICE]`` prints a line per formulation and batch and
+writes what it measured on this processor into ``models/fastest.json``; those of other processors
+stay. All implementations of a model, eager and compiled, are interleaved, on one thread. Compiling
+them takes most of the time, half an hour on one core. Where nothing compiles, eager ones alone
+are measured.
 """
 
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 import cpuinfo
@@ -16,57 +18,46 @@ import torch
 
 from torchspeed.files import write_whole
 from torchspeed.measure.clocks import clock_for, seconds_per_call
+from torchspeed.measure.compilation import cannot_compile
 from torchspeed.measure.passes import Passes
 from torchspeed.measure.processes import keep_memory
-from torchspeed.models import Implementation, list_implementations
-from torchspeed.models.fastest import FILE, Batches, Choices, Pass, measured
+from torchspeed.models import list_implementations
+from torchspeed.models.fastest import COMPILED, FILE, Batches, Choices, Pass, measured
 from torchspeed.workloads import get_workload, list_workloads
 
 BATCHES = (1, 8, 32)
 """Batches that are measured beside the batch of a model's source."""
 ROUNDS = 5
-"""Rounds, each of all implementations in turn and then in the opposite order."""
+"""Rounds, each of all formulations in turn and then in the opposite order."""
 AT_LEAST_S = 0.03
 """Seconds of calls in a row that are timed together."""
-NOISE = 0.99
-"""An implementation counts as fast as the fastest one if its speed is this share of it or more."""
+WORTH_COMPILING = 1.05
+"""A compiled formulation is chosen if it is at least so many times as fast as the eager ones."""
 PASSES: tuple[Pass, ...] = ("forward", "backward")
-Speeds = dict[Implementation, float]
-"""Median over the rounds of the plain one's time over an implementation's."""
 
 
 def measure(
     workload: str, device: str, pass_name: Pass, batch: int, rounds: int = ROUNDS
-) -> dict[Implementation, np.ndarray]:
-    """Return the seconds of a call of each implementation in each round, interleaved."""
-    runs: dict[Implementation, Callable[[], object]] = {}
-    for implementation in list_implementations(get_workload(workload).model):
-        built = Passes(workload, device, batch, implementation=implementation)
-        runs[implementation] = getattr(built, pass_name)
+) -> dict[str, np.ndarray]:
+    """Return the seconds of a call of each formulation in each round, interleaved."""
+    torch.compiler.reset()  # it compiles a function for a few shapes only, and then no more
+    runs: dict[str, Callable[[], object]] = {}
+    for suffix in ("",) if cannot_compile(device) else ("", COMPILED):
+        for implementation in list_implementations(get_workload(workload).model):
+            built = Passes(
+                workload, device, batch, compiled=bool(suffix), implementation=implementation
+            )
+            runs[implementation + suffix] = getattr(built, pass_name)
+    for run in runs.values():
+        run()  # compiles
     clock = clock_for(device)
-    seconds: dict[Implementation, list[float]] = {implementation: [] for implementation in runs}
+    seconds: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(rounds):
         first = {name: seconds_per_call(run, clock, AT_LEAST_S) for name, run in runs.items()}
         for name in reversed(runs):
             second = seconds_per_call(runs[name], clock, AT_LEAST_S)
             seconds[name].append((first[name] + second) / 2)
-    return {implementation: np.array(values) for implementation, values in seconds.items()}
-
-
-def choices(speeds_of: Mapping[int, Speeds]) -> Batches:
-    """Return the implementation that is the fastest, by the batch from which it is.
-
-    From the largest batch down, one is kept until another is faster by more than `NOISE`.
-    """
-    chosen: list[tuple[int, Implementation]] = []
-    for batch in sorted(speeds_of, reverse=True):
-        speeds = speeds_of[batch]
-        fastest = max(speeds, key=speeds.__getitem__)
-        if chosen and speeds[chosen[-1][1]] >= NOISE * speeds[fastest]:
-            chosen[-1] = batch, chosen[-1][1]
-        else:
-            chosen.append((batch, fastest))
-    return {str(batch): implementation for batch, implementation in reversed(chosen)}
+    return {name: np.array(values) for name, values in seconds.items()}
 
 
 def processor(device: str) -> str:
@@ -80,21 +71,29 @@ def processor(device: str) -> str:
 
 def measure_model(name: str, device: str) -> Choices:
     """Measure both passes of a workload at several batches, print each ratio on standard error."""
-    fastest: dict[Pass, Batches] = {}
+    model, fastest = get_workload(name).model, dict[str, Batches]()
     for pass_name in PASSES:
-        found: dict[int, Speeds] = {}
         for batch in sorted({*BATCHES, get_workload(name).batch}):
             seconds = measure(name, device, pass_name, batch)
-            speeds = found[batch] = {}
-            for implementation, own in seconds.items():
+            speeds: dict[str, float] = {}
+            for formulation, own in seconds.items():
                 low, median, high = np.percentile(seconds["plain"] / own, (25, 50, 75)).tolist()
-                speeds[implementation] = median
-                if implementation != "plain":
-                    print(f"{name} {pass_name}, batch {batch}: plain / {implementation} "
+                speeds[formulation] = median
+                if formulation != "plain":
+                    print(f"{name} {pass_name}, batch {batch}: plain / {formulation} "
                           f"{median:.2f} ({low:.2f} to {high:.2f})",
                           file=sys.stderr, flush=True)  # fmt: skip
-        fastest[pass_name] = choices(found)
-    return {get_workload(name).model: fastest}
+            best = max(speeds, key=speeds.__getitem__)
+            eager = max(list_implementations(model), key=speeds.__getitem__)
+            chosen: dict[str, str] = {pass_name: eager}
+            if any(formulation.endswith(COMPILED) for formulation in speeds):
+                pays = speeds[best] >= WORTH_COMPILING * speeds[eager]
+                chosen[pass_name + COMPILED] = best if pays else eager
+            for key, formulation in chosen.items():
+                batches = fastest.setdefault(key, {})
+                if [formulation] != list(batches.values())[-1:]:
+                    batches[str(batch)] = formulation
+    return {model: fastest}
 
 
 def main(device: str = "cpu", file: Path = FILE) -> None:

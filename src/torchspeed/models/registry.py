@@ -59,7 +59,8 @@ def create_model(
         name: one of ``list_models()``.
         implementation: ``"plain"`` or ``"tuned"``; a model that nobody has tuned is plain.
             `Fastest` takes the one that was measured to be the fastest for its device, batch and
-            pass; the default is a forward pass of the source's batch on a CPU.
+            pass, compiled where it allows that; the default is an eager forward pass of the
+            source's batch on a CPU.
         overrides: constructor arguments that differ from the defaults. With
             none, the model has the configuration that its source published.
 
@@ -75,8 +76,9 @@ def create_model(
             else (f"there are {', '.join(list_models())}")
         )
         raise ValueError(f"no model is named {name!r}: {offer}")
+    compiled = False
     if implementation is None or isinstance(implementation, Fastest):
-        implementation = (implementation or Fastest()).implementation_of(name)
+        implementation, compiled = (implementation or Fastest()).formulation_of(name)
     if implementation not in _IMPLEMENTATIONS:
         raise ValueError(
             f"implementation must be one of {', '.join(_IMPLEMENTATIONS)}, got {implementation!r}"
@@ -88,4 +90,7 @@ def create_model(
             takes = ", ".join(accepted) or "no arguments"
             raise ValueError(f"model {name!r} takes no {override!r}; it takes {takes}")
     check_arguments(makers["plain"], overrides)
-    return makers.get(implementation, makers["plain"])(**overrides)
+    model = makers.get(implementation, makers["plain"])(**overrides)
+    if compiled:
+        model.compile(dynamic=False)  # as it was measured
+    return model

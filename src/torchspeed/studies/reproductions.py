@@ -237,7 +237,7 @@ def _pass_seconds(workload: str, device: str) -> dict[str, float]:
     recipe = get_workload(workload)
 
     def seconds(pass_name: Pass) -> float:
-        fastest = Fastest(device, recipe.batch, pass_name).implementation_of(recipe.model)
+        fastest, _ = Fastest(device, recipe.batch, pass_name).formulation_of(recipe.model)
         passes = Passes(workload, device, implementation=fastest)
         return seconds_per_call(getattr(passes, pass_name), clock_for(device), 0.2)
 

@@ -11,7 +11,7 @@ from torchspeed.workloads import get_workload
 if TYPE_CHECKING:
     from torchspeed.training.results import EpochRecord
 
-Mode = Literal["tuned", "eager", "compiled"]
+Mode = Literal["tuned", "eager", "compiled", "fastest"]
 Optimiser = Literal["sgd", "adam"]
 Precision = Literal["32-true", "bf16-mixed"]
 
@@ -30,7 +30,8 @@ class RunConfig:
     """Arguments of the model: ``name=value,name=value``."""
     mode: Mode = "tuned"
     """``eager``: the model as its paper writes it; ``compiled``: that, by ``torch.compile``;
-    ``tuned``: the implementation that is the fastest for this device and batch."""
+    ``tuned``: the implementation that is the fastest for this device and batch; ``fastest``: the
+    same among eager and compiled ones, where this machine can compile."""
     data: str = ""
     data_options: DataOptions = field(default_factory=DataOptions)
     workers: int = 0

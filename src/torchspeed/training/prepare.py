@@ -18,6 +18,7 @@ from torchspeed.devices import missing_device
 from torchspeed.errors import TorchspeedError
 from torchspeed.measure.compilation import cannot_compile
 from torchspeed.models import Fastest, Implementation, create_model, list_arguments
+from torchspeed.models.fastest import Pass
 from torchspeed.training.config import RunConfig
 from torchspeed.training.phases import LossFunction
 from torchspeed.workloads import Workload, get_workload
@@ -47,8 +48,10 @@ def prepare(config: RunConfig, *, trains: bool = True) -> Prepared:
                 f"{workload.name} is only measured: no data set here fits it; choose another model"
             )
         chosen: Implementation | Fastest = "plain"
-        if config.mode == "tuned":
-            chosen = Fastest(config.device, config.batch_size, "backward" if trains else "forward")
+        if config.mode in {"tuned", "fastest"}:
+            compiles = config.mode == "fastest" and cannot_compile(config.device) is None
+            direction: Pass = "backward" if trains else "forward"
+            chosen = Fastest(config.device, config.batch_size, direction, compiles)
         fit = _classifier if workload.classifies else _forecaster
         data, arguments = fit(workload, config)
         arguments |= parse_kwargs(config.model_kwargs)
