@@ -2,15 +2,15 @@
 
 ``python -m torchspeed.measure.formulations [DEVICE]`` prints a line per formulation and batch and
 writes what it measured on this processor into ``models/fastest.json``; those of other processors
-stay. All implementations of a model, eager and compiled, are interleaved, on one thread. Compiling
-them takes most of the time, half an hour on one core. Where nothing compiles, eager ones alone
-are measured.
+stay. All implementations of a model, eager and, where this machine can compile, compiled, are
+interleaved on one thread. With compiling it takes an hour on a busy core.
 """
 
 import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import get_args
 
 import cpuinfo
 import numpy as np
@@ -33,12 +33,9 @@ AT_LEAST_S = 0.03
 """Seconds of calls in a row that are timed together."""
 WORTH_COMPILING = 1.05
 """A compiled formulation is chosen if it is at least so many times as fast as the eager ones."""
-PASSES: tuple[Pass, ...] = ("forward", "backward")
 
 
-def measure(
-    workload: str, device: str, pass_name: Pass, batch: int, rounds: int = ROUNDS
-) -> dict[str, np.ndarray]:
+def measure(workload: str, device: str, pass_name: Pass, batch: int) -> dict[str, np.ndarray]:
     """Return the seconds of a call of each formulation in each round, interleaved."""
     torch.compiler.reset()  # it compiles a function for a few shapes only, and then no more
     runs: dict[str, Callable[[], object]] = {}
@@ -52,7 +49,7 @@ def measure(
         run()  # compiles
     clock = clock_for(device)
     seconds: dict[str, list[float]] = {name: [] for name in runs}
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         first = {name: seconds_per_call(run, clock, AT_LEAST_S) for name, run in runs.items()}
         for name in reversed(runs):
             second = seconds_per_call(runs[name], clock, AT_LEAST_S)
@@ -72,17 +69,16 @@ def processor(device: str) -> str:
 def measure_model(name: str, device: str) -> Choices:
     """Measure both passes of a workload at several batches, print each ratio on standard error."""
     model, fastest = get_workload(name).model, dict[str, Batches]()
-    for pass_name in PASSES:
+    for pass_name in get_args(Pass):
         for batch in sorted({*BATCHES, get_workload(name).batch}):
             seconds = measure(name, device, pass_name, batch)
             speeds: dict[str, float] = {}
             for formulation, own in seconds.items():
                 low, median, high = np.percentile(seconds["plain"] / own, (25, 50, 75)).tolist()
                 speeds[formulation] = median
-                if formulation != "plain":
-                    print(f"{name} {pass_name}, batch {batch}: plain / {formulation} "
-                          f"{median:.2f} ({low:.2f} to {high:.2f})",
-                          file=sys.stderr, flush=True)  # fmt: skip
+                print(f"{name} {pass_name}, batch {batch}: plain / {formulation} "
+                      f"{median:.2f} ({low:.2f} to {high:.2f})",
+                      file=sys.stderr, flush=True)  # fmt: skip
             best = max(speeds, key=speeds.__getitem__)
             eager = max(list_implementations(model), key=speeds.__getitem__)
             chosen: dict[str, str] = {pass_name: eager}

@@ -49,10 +49,7 @@ class Fastest(NamedTuple):
     """Whether compiling is allowed, which takes seconds to minutes for each shape of the input."""
 
     def formulation_of(self, model: str) -> tuple[Implementation, bool]:
-        """Return the implementation that is the fastest, and whether that is so if compiled.
-
-        A model that nobody reformulated is plain and eager.
-        """
+        """Return the fastest implementation, and whether to compile it."""
         processors = measured().get(self.device.partition(":")[0], {}).values()
         passes = [models[model] for models in processors if model in models]
         for key in [self.direction + COMPILED] * self.compiled + [self.direction]:
