@@ -10,6 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
+from torch._dynamo.testing import CompileCounterWithBackend
 
 from tests.models.sizes import batch_for, configurations, small
 from torchspeed.measure import formulations
@@ -187,14 +188,9 @@ def test_a_processor_is_measured_without_loss_of_others(
 @pytest.mark.parametrize("name", TUNED)
 def test_it_compiles_to_one_graph_once_and_computes_the_same(name: str) -> None:
     torch._dynamo.reset()
-    graphs = []
-
-    def count(graph: torch.fx.GraphModule, inputs: list[torch.Tensor]) -> Any:
-        graphs.append(graph)
-        return torch._dynamo.lookup_backend("aot_eager")(graph, inputs)
-
+    counter = CompileCounterWithBackend("aot_eager")
     model: Any = create_model(name).eval()
-    compiled: Any = torch.compile(model, fullgraph=True, backend=count)
+    compiled: Any = torch.compile(model, fullgraph=True, backend=counter)
     for _ in range(3):
         x = batch_for(name, model, 4).requires_grad_()
         out, expected = compiled(x), model(x)
@@ -204,7 +200,7 @@ def test_it_compiles_to_one_graph_once_and_computes_the_same(name: str) -> None:
             for result in (out, expected)
         )
         torch.testing.assert_close(ours, eager)
-    assert len(graphs) == 1
+    assert counter.frame_count == 1
 
 
 @pytest.mark.parametrize("name", [*list_workloads("time_series"), *list_workloads("forecaster")])
