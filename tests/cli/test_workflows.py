@@ -110,6 +110,29 @@ def test_a_night_begins_with_a_commit_of_the_results_alone(hosted: Hosted, begin
     ]
 
 
+@pytest.mark.parametrize("job", ["measure", "site"])
+def test_notes_are_those_of_main(jobs: dict[str, Any], hosted: Hosted, job: str) -> None:
+    clone = hosted.clone("a")
+    notes = clone / "results/notes.toml"
+    notes.parent.mkdir()
+    notes.write_text("new")
+    git(clone, "add", "--all")
+    git(clone, "commit", "--quiet", "--message", "Note a change")
+    earlier = clone / "earlier/results"
+    earlier.mkdir(parents=True)
+    git(clone / "earlier", "init", "--quiet")
+    git(clone / "earlier", "commit", "--quiet", "--allow-empty", "--message", "Begin")
+    (earlier / "notes.toml").write_text("old")
+    (earlier / "m.json").write_text("1")
+    [script] = [
+        step["run"] for step in jobs[job]["steps"] if "cp -R earlier" in step.get("run", "")
+    ]
+    shell = "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script
+    run(*shell, cwd=clone, env={"PATH": "/usr/bin:/bin", "RUNNER_TEMP": str(clone.parent)})
+    assert notes.read_text() == "new"
+    assert (clone / "results/m.json").read_text() == "1"
+
+
 def test_what_was_removed_during_a_night_stays_if_the_night_measured_it(hosted: Hosted) -> None:
     stored = {"m/1.json": "1", "m/2.json": "2", "m/notes.toml": "a"}
     hosted.keep(hosted.clone("a"), stored)
