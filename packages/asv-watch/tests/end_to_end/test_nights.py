@@ -251,6 +251,19 @@ def _check(nights: Nights) -> None:
         assert (name, "0.0.3") not in stored
 
 
+def test_cases_that_went_do_not_count_below_a_commit_of_documents(nights: Nights) -> None:
+    assert nights.pass_night() is ExitStatus.DONE, nights.output
+    suite = SUITE.replace("track_huge", "track_large")
+    commit(nights.root, {"benchmarks/suite.py": suite}, "Rename a case")
+    nights.add_commits("101")
+    commit(nights.root, {"README": "A project"}, "Write a page")
+    assert nights.pass_night() is ExitStatus.DONE, nights.output
+    [newest] = (row for (name, _), row in nights.stored().items() if nights.values[name] == "101")
+    assert newest == dict.fromkeys(
+        ("suite.track_hanging", "suite.track_crashing", "suite.track_large"), 101.0
+    )
+
+
 FAULTY = """
 import sys
 from pathlib import Path

@@ -33,7 +33,7 @@ from asv_watch.progress import human_time
 from asv_watch.records import asv_files
 from asv_watch.records.records import FORKED, NOT_FORKED, PROCESSES, case_name
 from asv_watch.records.store import RunKey, SittingWriter, newest_of_runs, read_record
-from asv_watch.versions.git import ask_git
+from asv_watch.versions.git import ask_git, commits_changing
 from asv_watch.versions.version import Version, distribution
 
 
@@ -223,7 +223,7 @@ def _known(
 
 
 def _list(workplace: Workplace, version: Side, commit: str) -> tuple[Benchmarks, dict[str, str]]:
-    """List the suites' benchmarks; those of the newest commit are this machine's list.
+    """List the suites' benchmarks; those of the newest measured commit are this machine's list.
 
     If a suite cannot be imported with a commit, its cases in the stored list count as failed.
 
@@ -248,8 +248,11 @@ def _list(workplace: Workplace, version: Side, commit: str) -> tuple[Benchmarks,
         *listing.benchmarks,
         *(workplace.declared.describe(stored[name]) for name in names),
     ]
-    newest = ask_git(workplace.configuration.repository, "rev-parse", "HEAD")
-    if not stored or commit == newest:
+    configuration = workplace.configuration
+    later = commits_changing(
+        configuration.repository, f"{commit}..HEAD", configuration.measured_paths
+    )
+    if not stored or not later:
         suites = workplace.configuration.suites
         committed = ask_git(suites, "log", "-1", "--format=%ct", "--", ".")
         entries = {str(benchmark["name"]): benchmark for benchmark in benchmarks}
