@@ -23,6 +23,7 @@ class Added(_ModelSuite):
     param_names = ("model", "device")
 '''
 TESTS = (
+    "tests/models/test_bad_input.py",
     "tests/models/test_frozen.py",
     "tests/models/test_plain_and_tuned.py::test_parameters_load_both_ways_and_start_the_same",
     "tests/test_workloads.py",
