@@ -71,15 +71,6 @@ class ComparedReleases(msgspec.Struct):
     versions: tuple[str, ...]
 
 
-class TableLayout(msgspec.Struct):
-    """What the rows and columns of tables stand for."""
-
-    subject: str
-    """The parameter that rows stand for, or ``benchmark``."""
-    columns: tuple[str, ...]
-    """Labels whose values are columns."""
-
-
 class Group(msgspec.Struct):
     """A heading, and whether its rows stand on the first screen."""
 
@@ -151,7 +142,8 @@ class Index(msgspec.Struct, kw_only=True):
     newest_runs: list[NewestRun]
     """The machine and environment to start with first."""
     releases: list[ComparedReleases]
-    layout: TableLayout
+    subject: str
+    """The parameter that rows of tables stand for, or ``benchmark``."""
     metrics: tuple[Metric, ...]
     groups: list[Group]
     benchmarks: list[BenchmarkData]
@@ -228,7 +220,7 @@ def index_data(
             for one in contents.findings.release_histories
             if one.requirement
         ],
-        layout=TableLayout(layout.rows or "benchmark", layout.columns),
+        subject=layout.rows or "benchmark",
         metrics=contents.metrics,
         groups=[
             Group(group, group in main) for group in dict.fromkeys(row.group for row in table.rows)

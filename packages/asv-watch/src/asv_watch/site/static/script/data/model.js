@@ -83,7 +83,7 @@ export function buildModel(index) {
     changes,
     changesOf,
     metrics: index.metrics.filter((metric) => measuredMetrics.has(metric)),
-    subject: index.layout.subject,
+    subject: index.subject,
     mainGroups: new Set(index.groups.flatMap(({ name, main }) => (main ? [name] : []))),
 
     /**

@@ -159,8 +159,9 @@ export function ofGroup(items, group, caseOf) {
 export const groupField = () =>
   selectField("group", "Suite", {
     options: () => {
-      const { groups, layout } = getModel().index;
-      return [["", `${layout.subject}s`], ...groups.map(({ name }) => name), ["*", "everything"]];
+      const { subject, index } = getModel();
+      const groups = index.groups.map(({ name }) => name);
+      return [["", `${subject}s`], ...groups, ["*", "everything"]];
     },
   });
 
