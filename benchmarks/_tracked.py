@@ -70,12 +70,12 @@ class _CachedSuite(_Suite):
         record = Path(folder, f"{name}.json")
         if not record.exists():
             try:
-                outcome = self.measure(*case)
+                text = json.dumps(self.measure(*case), default=dataclasses.asdict)
             except NotImplementedError as reason:
-                outcome = {"skipped": str(reason)}
+                text = json.dumps({"skipped": str(reason)})
             except Exception as error:
-                outcome = {"failed": f"{type(error).__name__}: {error}"}
-            record.write_text(json.dumps(outcome, default=dataclasses.asdict), encoding="utf-8")
+                text = json.dumps({"failed": f"{type(error).__name__}: {error}"})
+            record.write_text(text, encoding="utf-8")
         self.measured = json.loads(record.read_text(encoding="utf-8"))
         if "skipped" in self.measured:
             raise NotImplementedError(self.measured["skipped"])

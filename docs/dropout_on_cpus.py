@@ -14,12 +14,12 @@ from __future__ import annotations
 import argparse
 import datetime
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Callable
 from functools import partial
 from statistics import median, quantiles
+from subprocess import DEVNULL, PIPE, Popen
 from typing import IO, cast
 
 import torch
@@ -62,7 +62,7 @@ def _work(batch: int) -> None:
 def _start(python: str, arguments: list[str]) -> tuple[IO[str], IO[str], list[str]]:
     command = [python, __file__, *arguments, "--worker"]
     try:
-        process = subprocess.Popen(command, stdin=-1, stdout=-1, stderr=-3, text=True)
+        process = Popen(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, text=True)
     except OSError as error:
         sys.exit(f"{python}: {error.strerror}; name the interpreter of an environment with torch")
     questions, answers = cast("IO[str]", process.stdin), cast("IO[str]", process.stdout)

@@ -18,7 +18,7 @@ def test_it_prints_a_ratio_of_each_case_with_one_and_two_threads() -> None:
         r"^\| (.+) \| ([12]) \| (\S+) \| (\S+) to (\S+) \| (\S+) \| (\S+) \|$", printed, re.M
     )
     assert len({row[:2] for row in rows}) == len(rows) == 8
-    assert all(float(low) <= float(ratio) <= float(high) for _, _, ratio, low, high, *_ in rows)
+    assert all(0.2 < float(ratio) < 5 for _, _, ratio, *_ in rows), "both sides are the same"
     assert all(float(before) > 0 < float(after) for *_, before, after in rows)
 
 

@@ -1,7 +1,7 @@
 """Counts the work of a workload: FLOPs, dispatches and bytes, the same in every run.
 
-A change of these shows even where noise hides the change in time. Elementwise arithmetic and
-views do not count (docs/metrics.md).
+A change of these shows even where noise hides the change in time. FLOPs leave out
+elementwise arithmetic, dispatches leave out views (docs/metrics.md).
 """
 
 from collections.abc import Callable

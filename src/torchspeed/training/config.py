@@ -22,7 +22,10 @@ recipes here found its best epoch, on seeds 0 to 2, more than 14 after the one b
 
 @dataclass(frozen=True, slots=True)
 class RunConfig:
-    """A training or inference run. What is empty or 0 is filled in by `complete`."""
+    """A training or inference run.
+
+    What is empty or 0 is filled in by `complete`, but for ``patience``.
+    """
 
     model: str = "lenet5"
     """A workload, or ``package.module:callable``, which returns the model."""

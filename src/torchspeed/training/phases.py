@@ -102,9 +102,6 @@ def summarise(steps: list[StepTimes], warmup: list[StepTimes]) -> dict[str, Phas
     return summaries
 
 
-LossFunction = Callable[[Tensor, Tensor], Tensor]
-"""Maps (output, target) to the mean loss of an item."""
-
 Step = Callable[[Any, PhaseClock], tuple[Tensor, Tensor, Tensor]]
 """Processes a batch and marks the end of each phase after loading. Returns the mean loss of the
 items, the outputs and the targets, still on the device."""

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from torchspeed.data.dataset import Data
@@ -20,10 +20,11 @@ from torchspeed.measure.compilation import cannot_compile
 from torchspeed.models import Fastest, Implementation, create_model, list_arguments
 from torchspeed.models.fastest import Pass
 from torchspeed.training.config import RunConfig
-from torchspeed.training.phases import LossFunction
 from torchspeed.workloads import Workload, get_workload
 
 Made = TypeVar("Made")
+LossFunction = Callable[[Tensor, Tensor], Tensor]
+"""Maps (output, target) to the mean loss of an item."""
 Prepared = tuple[nn.Module, Data, LossFunction]
 
 

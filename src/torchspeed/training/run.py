@@ -19,8 +19,8 @@ from torchspeed.errors import TorchspeedError
 from torchspeed.training import ranks
 from torchspeed.training.config import NOBODY, PATIENCE, Observer, RunConfig, complete
 from torchspeed.training.forecasts import ForecastReport, forecast_report
-from torchspeed.training.phases import LoopResult, LossFunction, PhaseClock, Step
-from torchspeed.training.prepare import prepare
+from torchspeed.training.phases import LoopResult, PhaseClock, Step
+from torchspeed.training.prepare import LossFunction, prepare
 from torchspeed.training.results import RunResult, rank_times
 
 WARMUP = 1

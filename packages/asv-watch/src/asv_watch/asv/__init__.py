@@ -1,4 +1,7 @@
-"""The only package that imports asv: settings, environments, result files, publisher."""
+"""Runs asv: settings, environments, exports, publisher.
+
+Elsewhere `asv_watch.records` alone imports asv, to read its files.
+"""
 
 import re
 

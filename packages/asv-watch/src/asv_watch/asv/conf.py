@@ -1,4 +1,8 @@
-"""Finds and reads asv.conf.json, as the command line and the settings of this package have it."""
+"""Finds and reads asv.conf.json, and adds what it leaves open.
+
+That is what the command line chose, a type of environments that can be made here, and how to
+build a project that says nothing about it.
+"""
 
 import functools
 import os
@@ -11,8 +15,6 @@ from typing import Annotated, Any
 import asv
 import asv.config
 import asv.environment
-import asv.repo
-import asv.results
 import asv.util
 import msgspec
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import asv
-import asv.config
 import asv.environment
 import asv.repo
 import asv.results

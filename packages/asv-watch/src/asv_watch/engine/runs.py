@@ -223,7 +223,7 @@ def _known(
 
 
 def _list(workplace: Workplace, version: Side, commit: str) -> tuple[Benchmarks, dict[str, str]]:
-    """List the suites' benchmarks; those of the newest measured commit are this machine's list.
+    """List the suites' benchmarks: this machine's list, unless a later commit may change values.
 
     If a suite cannot be imported with a commit, its cases in the stored list count as failed.
 

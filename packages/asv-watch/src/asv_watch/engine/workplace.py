@@ -212,7 +212,7 @@ class Side:
         """Return the folder from which it imports the project; empty if it finds none by name."""
         command = [str(self.python), "-P", str(probes.IMPORTING), project, "folder"]
         try:
-            return run_command(command, 60.0, env=self.variables).strip()
+            return run_command(command, settings.ASKING_TIMEOUT_S, env=self.variables).strip()
         except WatchError:  # such as for a part of a package: ``ruamel.yaml``
             return ""
 

@@ -95,7 +95,7 @@ def slowdown_factor(ratio: float, *, higher_is_better: bool) -> float:
 
 
 WORSE, BETTER, SAME = Verdict.WORSE.value, Verdict.BETTER.value, Verdict.SAME.value
-"""States of a case: worse for certain (`asv_watch.gate.result`), better, same."""
+"""States of a case: worse for certain, better, same."""
 NOT_CERTAIN = "worse, but not for certain"
 """State of a case that is worse only by its 99 % interval."""
 FAILED, SKIPPED = "failed", "skipped"

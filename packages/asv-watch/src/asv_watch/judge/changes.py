@@ -184,6 +184,7 @@ State = Literal["measured", "suspected"]
 """Whether a change was measured."""
 Direction = Literal["better", "worse"]
 Kind = Literal["time", "memory", "exact"]
+KIND_OF_UNIT: dict[str, Kind] = {"seconds": "time", "bytes": "memory"}
 Cause = Literal["code", "release", "environment"]
 """``environment``: installed software changed there; ``release``: of an exact count, another
 release of a requirement was installed there; ``code``: none of these."""
@@ -246,8 +247,7 @@ def kind_of(benchmark: Benchmark) -> Kind | None:
     """
     if benchmark.exact:
         return "exact"
-    kinds: dict[str, Kind] = {"seconds": "time", "bytes": "memory"}
-    return None if benchmark.type == "track" else kinds.get(benchmark.unit)
+    return None if benchmark.type == "track" else KIND_OF_UNIT.get(benchmark.unit)
 
 
 def exact_changes(history: History, index: int) -> Iterator[Change]:

@@ -54,7 +54,8 @@ class FactChange(NamedTuple, Generic[Key]):
 
 
 _VARIABLE = "variable "
-_OF_ENVIRONMENT = ("python", "requirement ", _VARIABLE)
+_SOFTWARE = ("python", "requirement ")
+_OF_ENVIRONMENT = (*_SOFTWARE, _VARIABLE)
 
 
 def recorded_changes(runs: Iterable[tuple[Key, Mapping[str, str]]]) -> Iterator[FactChange[Key]]:
@@ -150,8 +151,7 @@ def find_events(history: History) -> tuple[Event, ...]:
     return tuple(sorted(dict.fromkeys(events), key=lambda event: order[event.commit]))
 
 
-_SOFTWARE = ("python", "requirement ")
-_CONDITIONS_OF_ENVIRONMENT = ("variable ", "threads", PROCESSES)
+_CONDITIONS_OF_ENVIRONMENT = (_VARIABLE, "threads", PROCESSES)
 _FEWEST_DIFFERENCES = 7
 _THIRD_QUARTILE = 1.1503 * math.sqrt(2)
 """Of the sizes of differences of two normal values, in standard deviations of one of them."""

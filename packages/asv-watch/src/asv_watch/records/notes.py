@@ -151,16 +151,6 @@ def expected_changes(content: bytes, commits: Collection[str]) -> tuple[ChangeNo
     )
 
 
-def read_release_notes(results: Path) -> tuple[ReleaseNote, ...]:
-    """Read what is written about releases, in the order of the file.
-
-    Raises:
-        OSError: The file cannot be read.
-        msgspec.MsgspecError: It has another shape.
-    """
-    return msgspec.toml.decode(read_regular(results / FILE_NAME), type=_File).release
-
-
 def commit_of_version(results: Path, name: str) -> str:
     """Return the start of the hash that ``[versions]`` gives a name, or an empty text."""
     try:

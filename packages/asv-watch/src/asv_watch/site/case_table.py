@@ -118,11 +118,12 @@ def case_table(contents: Contents) -> CaseTable:
     )
     benchmarks, operators = list(contents.by_benchmark()), differing_operators(contents)
 
+    defaults = {label: of[""] for label, of in layout.labels.items() if "" in of}
+
     def entry(name: str, summary: SeriesSummary) -> CaseEntry:
         row, column = rows[name], values[name]
         parts = ["" if layout.rows else row.group, row.name, row.details, *column]
         called = [layout.in_words.get(word) for word in (*column, row.name)]
-        defaults = {label: of[""] for label, of in layout.labels.items() if "" in of}
         labels = (defaults if layout.rows in summary.labels else {}) | summary.labels
         return CaseEntry(
             name,

@@ -12,7 +12,7 @@ from packaging.version import Version
 
 from asv_watch.asv.settings import Configuration
 from asv_watch.asv.steps import kept_levels
-from asv_watch.judge.changes import Change, Kind
+from asv_watch.judge.changes import KIND_OF_UNIT, Change, Kind
 from asv_watch.judge.findings import Findings, analyse
 from asv_watch.judge.segments import Segment
 from asv_watch.records.history import Floats, History, Indices, Series
@@ -305,12 +305,11 @@ def _metric(series: Series) -> Metric:
     is_more = series.higher_is_better
     direction = "-more" if is_more else ""
     name = names.slug(f"{label}-{series.unit}{direction}".replace(" ", "-"))
-    kinds: dict[str, Kind] = {"seconds": "time", "bytes": "memory"}
     return Metric(
         name,
         label,
         series.unit,
-        kinds.get(series.unit, "exact"),
+        KIND_OF_UNIT.get(series.unit, "exact"),
         "more" if is_more else "less",
         quantities.unit_scale(series.unit),
     )

@@ -1,4 +1,4 @@
-"""Directs what commands print, and keeps text from outside from harming a terminal or a page.
+"""Directs what commands print, keeps text from outside from harming, and writes Markdown.
 
 Names, reasons and messages come from benchmarks, results and configurations of other people. An
 escape sequence among them could rewrite what a terminal shows, or type into it.
@@ -84,7 +84,7 @@ _LONGEST_TEXT = 300
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table whose columns line up."""
+    """Return a table whose columns line up; `code` is for cells with text from outside."""
     widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
     lines = [
         f"| {' | '.join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))} |"

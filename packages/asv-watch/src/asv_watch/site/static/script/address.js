@@ -1,4 +1,4 @@
-// The address after # holds the whole state of what is seen: "#/timeline?s=…&x=commit".
+// The address after # holds the whole state of what is seen: "#/timeline?s=…&m=…".
 // Names are stable; a parameter at its default is left out.
 
 /** Keeps readable what URLs allow in a fragment and our values contain. @param {string} text */
@@ -55,7 +55,7 @@ export const currentState = () => parseAddress(location.hash);
 
 /**
  * Goes to an address as a link would. `replace` rewrites the present step of the browser's
- * history: typing and panning should not fill it.
+ * history: typing should not fill it.
  * @param {string} address
  */
 export function visitAddress(address, { replace = false } = {}) {

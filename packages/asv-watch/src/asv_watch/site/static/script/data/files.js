@@ -4,7 +4,7 @@
 
 import { getModel } from "./model.js";
 
-/** By name, "index" or "s/<slug>". @type {Map<string, PromiseWithResolvers<any>>} */
+/** By name, such as "s/<slug>". @type {Map<string, PromiseWithResolvers<any>>} */
 const files = new Map([["index", Promise.withResolvers()]]);
 
 /** Each data file calls this with its own name. @param {string} name @param {unknown} data */
@@ -49,7 +49,7 @@ export const loadReleasePairs = () => loadData("release-pairs");
  * @property {Map<CommitIndex, number>} values
  * @property {OtherRun[]} others
  * @property {PairRow[]} pairs
- * @property {[CommitIndex, number, number][]} stretches
+ * @property {Stretch[]} stretches
  */
 
 /** @type {Verdict[]} */

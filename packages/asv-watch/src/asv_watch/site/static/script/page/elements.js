@@ -25,7 +25,7 @@ function fill(node, attributes, children) {
  * @param {Child[]} children
  * @returns {(Node | string)[]}
  */
-export function nodesOf(children) {
+function nodesOf(children) {
   return /** @type {Leaf[]} */ (children.flat(4)).flatMap((child) =>
     child === null || child === undefined || child === false
       ? []

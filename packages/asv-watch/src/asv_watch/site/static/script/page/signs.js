@@ -8,7 +8,7 @@ import { button, el, muted } from "./elements.js";
 
 /**
  * A change: coloured and marked only if it was measured, and pale until two days show a small one.
- * @param {{ text: string, verdict: Verdict, state?: "measured" | "suspected", days?: string,
+ * @param {{ text: string, verdict: Verdict, state?: Change["state"], days?: string,
  *   pale?: boolean }} change
  */
 export function changeSign({ text, verdict, state = "measured", days = "", pale = false }) {

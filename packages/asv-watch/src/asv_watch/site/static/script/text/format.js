@@ -1,5 +1,5 @@
-// Numbers at axes and under the cursor. All other texts come from the data; these are written as
-// asv_watch/text/quantities.py writes them, and a test compares the two.
+// Numbers that the script works out itself: at axes, under the cursor, of two sides, and means. They
+// are written as asv_watch/text/quantities.py writes them, and a test compares the two.
 
 const MINUS = "\u2212";
 
