@@ -395,6 +395,25 @@ def test_the_machine_and_the_metric_stay_when_the_view_changes(
     assert "m=ci-2core" in str(page.locator(".matches a").first.get_attribute("href"))
 
 
+def test_a_link_shows_its_view_once_and_back_returns(site: Site, visitor: Visitor) -> None:
+    page = visitor.go()
+    page.evaluate(
+        """() => {
+          window.shownViews = [];
+          const main = document.querySelector('main');
+          new MutationObserver(() => {
+            if (main.getAttribute('aria-busy') === 'false') window.shownViews.push(location.hash);
+          }).observe(main, { attributeFilter: ['aria-busy'] });
+        }"""
+    )
+    page.locator("header nav a", has_text="Changes").click()
+    visitor.settled()
+    page.go_back()
+    visitor.settled()
+    page.wait_for_timeout(200)  # a second build of the view would have ended
+    assert page.evaluate("window.shownViews.map(hash => hash.split('?')[0])") == ["#/changes", "#/"]
+
+
 def test_search_finds_cases_by_all_their_names_and_versions(
     released: Site, visit: Callable[..., Visitor]
 ) -> None:

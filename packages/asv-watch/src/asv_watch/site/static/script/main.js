@@ -113,8 +113,8 @@ function start(index) {
     byId("main").dataset.shown = hash || "#/";
   }
 
-  for (const event of ["hashchange", "popstate", "site:address"])
-    addEventListener(event, () => void show());
+  // A link also fires `popstate`, which would build its view twice.
+  for (const event of ["hashchange", "site:address"]) addEventListener(event, () => void show());
   void show();
 }
 
