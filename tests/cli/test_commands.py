@@ -129,6 +129,7 @@ def test_options_of_a_series_reach_the_data(
     dummy = ["-d", "dummy", "--features", "3", "--items", "500"]
     tested = run_json(tmp_path, "inference", *dummy, *options)
     assert tested["parameters"] == result["parameters"]
+    assert run_json(tmp_path, "inference", *data, *options)["config"]["patience"] == 0
 
 
 def test_inference_and_smooth_inference(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ class Run:
         model, data, loss = prepare(config, trains=trains)
         if config.patience is None:
             # A cosine reaches its small rates, with the least losses, only at its end.
-            stops = data.validation is not None and not config.cosine
+            stops = trains and data.validation is not None and not config.cosine
             config = replace(config, patience=PATIENCE if stops else 0)
         return cls(config, model, data, loss, observer)
 
