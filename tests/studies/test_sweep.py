@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 from optuna.trial import TrialState
 
+from tests.conftest import ROOT
 from torchspeed.cli.main import main
 from torchspeed.errors import TorchspeedError
 from torchspeed.studies import sweep as sweeps
 from torchspeed.studies.sweep import Axes, Outcome, cost, grid, open_study, outcomes, run
 from torchspeed.training.config import RunConfig
 
-ROOT = Path(__file__).parents[2]
 CONFIG = RunConfig(optimiser="sgd", rate=0.1, epochs=2)
 AXES: Axes = {"workers": [0, 1], "batch_size": [32, 64, 128]}
 
@@ -250,10 +250,8 @@ def test_processes_share_a_postgresql_and_one_dies_in_a_point(tmp_path: Path) ->
 
 
 def test_the_command_keeps_failures_apart_and_says_what_became_of_each_trial(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
-    measure: Measure,
-) -> None:  # fmt: skip
-    monkeypatch.setenv("COLUMNS", "160")
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], measure: Measure
+) -> None:
     calls = measure(faster_in_large_batches)
     file = str(tmp_path / "x.db")
     arguments = ["sweep", file, "-w", "0,1", "-b", "64,128", "--target-accuracy", "90"]
@@ -277,6 +275,8 @@ def test_the_command_keeps_failures_apart_and_says_what_became_of_each_trial(
     shown = capsys.readouterr()
     assert shown.err.count(": done\n") == len(calls) - 4 == 2
     assert "4 trials chose 2 points; none is trained twice" in shown.out
-    measure(lambda _config: Outcome(None, "no luck"))
+    measure(lambda _config: Outcome(None, "no [/luck]"))
     assert main(["sweep", str(tmp_path / "y.db"), "-w", "0"]) == 1
-    assert "every point failed (no luck); correct that" in capsys.readouterr().err
+    shown = capsys.readouterr()
+    assert "every point failed (no [/luck]); correct that" in shown.err
+    assert shown.out.rstrip().splitlines()[-2].split("│")[-2].strip() == "no [/luck]"

@@ -7,8 +7,6 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.markup import escape
-
 from torchspeed.cli.options import (
     add_command,
     add_place,
@@ -118,13 +116,13 @@ def _report(reproduction: Reproduction, measured: list[tuple[Point, Values]], fi
         name = " ".join([row["name"], *(f"[{mark}]" for mark in marks)])
         numbers = (row.get(quantity) for quantity in reproduction.quantities)
         shown = ("–" if n is None else f"{n:.4g}" for n in numbers)
-        table.add_row(escape(name), _shown(row[reproduction.axis]), *shown)
+        table.add_row(name, _shown(row[reproduction.axis]), *shown)
     for name, x, row in rows:
         table.add_row(name, _shown(x), *(_summary(row.get(q)) for q in reproduction.quantities))
     console = standard_output()
     console.print(table)
     for slip, mark in slips.items():
-        console.print(escape(f"[{mark}] {slip}"), highlight=False)
+        console.print(f"[{mark}] {slip}", highlight=False)
     draw_side_by_side(reproduction, published, rows, file)
     print(file)
 

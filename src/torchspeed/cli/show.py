@@ -26,9 +26,13 @@ REDRAW_S = 0.5
 
 
 def standard_output() -> Console:
-    """Return a console as wide as the terminal; a file or a pipe has room for every table."""
+    """Return a console as wide as the terminal; a file or a pipe has room for every table.
+
+    It shows texts as they are: names and reasons may hold brackets.
+    """
     width_is_known = sys.stdout.isatty() or "COLUMNS" in os.environ
-    return Console(width=None if width_is_known else _WIDTH_OF_FILES)
+    width = None if width_is_known else _WIDTH_OF_FILES
+    return Console(width=width, markup=False, emoji=False)
 
 
 def error_console() -> Console:

@@ -5,15 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-
 from torchspeed.cli.options import add_command, add_run, add_training, configure, number, several
-from torchspeed.cli.show import make_table, percent, seconds, standard_output
+from torchspeed.cli.show import error_console, make_table, percent, seconds, standard_output
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import complete, unused_option
 
 if TYPE_CHECKING:
     import optuna
+    from rich.console import Console
 
     from torchspeed.studies.sweep import Outcome, Point
 
@@ -97,12 +96,12 @@ def _run(storage: str, name: str, search: int | None, options: dict[str, Any]) -
     if unused[0] and all(unused):
         raise TorchspeedError(unused[0])
     study = open_study(storage, name, config, None if search is None else axes)
-    progress = Console(stderr=True)
+    progress = error_console()
 
     def report(point: Point, outcome: Outcome) -> None:
         settings = ", ".join(f"{name} {value}" for name, value in point.items())
         done = "done" if outcome.result is not None else f"failed: {outcome.reason}"
-        progress.print(f"{settings}: {done}", highlight=False)
+        progress.print(f"{settings}: {done}")
 
     run(study, config, axes, search, report)
     return study
