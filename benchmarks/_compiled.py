@@ -45,7 +45,6 @@ class _CompiledPasses(_TimedPasses):
     setup_cache = _CachedSuite.setup_cache
 
     def setup(self, folder: str, *case: Any) -> None:
-        """Build the passes of a case, with the code that is compiled already."""
         model, device, mode = case
         if mode == "compiled":
             skip_what_cannot_run(device, model, compiled=True)

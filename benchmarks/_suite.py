@@ -135,7 +135,6 @@ class _TimedSuite(_Suite):
     timer: Callable[[], float]
 
     def choose_clock(self, device: str) -> None:
-        """Time with the clock of the device."""
         self.timer = from_commit("measure.clocks", "clock_for")(device)
 
     def use_all_cores(self) -> None:
@@ -158,7 +157,6 @@ class _PassSuite(_Suite):
     def build(
         self, model: str, device: str, implementation: str | None = None, **options: Any
     ) -> None:
-        """Build passes; skip what this commit or machine lacks."""
         skip_what_cannot_run(device, model)
         passes = from_commit("measure.passes", "passes")
         options = options_of(passes, implementation or self.implementation, **options)
@@ -169,7 +167,6 @@ class _TimedInference(_PassSuite, _TimedSuite):
     """Seconds of the forward pass."""
 
     def setup(self, *case: Any) -> None:
-        """Build the passes of a case, and choose the clock of its device."""
         super().setup(*case)
         self.choose_clock(case[self.param_names.index("device")])
 

@@ -33,7 +33,6 @@ class _Batches(_TimedPasses):
     def setup(
         self, model: str, device: str, implementation: str, threads: int | str, batch: int | str
     ) -> None:
-        """Build the passes, and choose threads and clock."""
         self.build(model, device, implementation, batch=None if batch == "source" else batch)
         self.choose_clock(device)
         if threads == "all":

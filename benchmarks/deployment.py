@@ -21,7 +21,6 @@ class Export(_CachedSuite):
     param_names = ("model", "device")
 
     def measure(self, model: str, device: str) -> Measured:
-        """Export a model, and call it with four batches."""
         deployment_of = from_commit("measure.deployment", "deployment_of")
         skip_what_cannot_run(device, model)
         return deployment_of(model, device)

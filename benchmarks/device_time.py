@@ -11,7 +11,6 @@ class _DeviceTime(_CachedSuite):
     param_names = ("model", "device", "implementation", "mode")
 
     def measure(self, model: str, device: str, implementation: str, mode: str) -> Measured:
-        """Trace both passes."""
         device_time = from_commit("measure.device_time", "device_time")
         skip_what_cannot_run(device, model)
         passes_of = from_commit("measure.passes", "passes")

@@ -21,7 +21,6 @@ class _Floor(_CachedSuite):
     param_names = ("model", "device", "mode")
 
     def measure(self, model: str, device: str, mode: str) -> Measured:
-        """Time both passes, interleaved with what the floor is made of."""
         floor_of = from_commit("measure.floor", "floor_of")
         skip_what_cannot_run(device, model)
         return floor_of(model, device_peak(device), mode)

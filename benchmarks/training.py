@@ -109,7 +109,6 @@ class BenchmarkJade(_CachedSuite):
     param_names = ("mode", "device", "size")
 
     def measure(self, mode: str, device: str, size: str) -> Measured:
-        """Run a mode once."""
         skip_what_cannot_run(device)
         if (device, size) == ("cpu", "published"):
             raise NotImplementedError("batches of 128 are for GPUs: a step takes minutes on a CPU")
@@ -134,7 +133,6 @@ class TimeToAccuracy(_CachedSuite):
     param_names = ("model", "device")
 
     def measure(self, model: str, device: str) -> Measured:
-        """Train once."""
         skip_what_cannot_run(device, model)
         if find_spec("sklearn") is None:
             raise NotImplementedError("scikit-learn is not in this environment")

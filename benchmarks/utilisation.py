@@ -23,7 +23,6 @@ class _Utilisation(_CachedSuite):
     code_version = "2"
 
     def measure(self, model: str, device: str) -> Measured:
-        """Time both passes, interleaved with the peak."""
         utilisation_of = from_commit("measure.utilisation", "utilisation_of")
         skip_what_cannot_run(device, model)
         return utilisation_of(model, device_peak(device))

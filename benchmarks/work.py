@@ -2,20 +2,7 @@
 
 from typing import ClassVar
 
-from ._cases import (
-    DETECTORS,
-    FLUX_LITERAL,
-    GRAPH_NETWORKS,
-    PLAIN,
-    PRETRAINED,
-    REAL_SIZES,
-    SOLAR,
-    SOLAR_LITERAL,
-    TIME_SERIES,
-    TORCHVISION,
-    TRANSFORMERS,
-    TUNED_CNNS,
-)
+from . import _cases
 from ._package import from_commit, options_of, skip_what_cannot_run
 from ._tracked import Measured, _CachedSuite, tracked
 
@@ -33,7 +20,6 @@ class _Work(_CachedSuite):
     param_names = ("model", "device")
 
     def measure(self, model: str, device: str) -> Measured:
-        """Count both passes."""
         work_of = from_commit("measure.work", "work_of")
         skip_what_cannot_run(device, model)
         options = options_of(work_of, implementation=self.implementation)
@@ -50,23 +36,26 @@ class _Work(_CachedSuite):
 class PlainWork(_Work):
     """The work of the papers' models, independent of the formulation: model FLOPs."""
 
-    params = (PLAIN + REAL_SIZES + PRETRAINED, ["cpu"])
+    params = (_cases.PLAIN + _cases.REAL_SIZES + _cases.PRETRAINED, ["cpu"])
     implementation = "plain"
 
 
 class Work(_Work):
     """The work of the tuned models that the suites time forward and backward."""
 
-    params = (TIME_SERIES + FLUX_LITERAL + TUNED_CNNS + TORCHVISION, ["cpu"])
+    params = (
+        _cases.TIME_SERIES + _cases.FLUX_LITERAL + _cases.TUNED_CNNS + _cases.TORCHVISION,
+        ["cpu"],
+    )
 
 
 class FluxBenchWork(_Work):
     """The workloads of suite fluxbench; a detector's backward pass is that of its kept boxes."""
 
-    params = (DETECTORS + TRANSFORMERS + GRAPH_NETWORKS, ["cpu"])
+    params = (_cases.DETECTORS + _cases.TRANSFORMERS + _cases.GRAPH_NETWORKS, ["cpu"])
 
 
 class TrainingWork(_Work):
     """The work of one of the five steps of flux_training.FluxTraining, without the optimiser."""
 
-    params = (SOLAR + SOLAR_LITERAL, ["cpu"])
+    params = (_cases.SOLAR + _cases.SOLAR_LITERAL, ["cpu"])
