@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch.utils.data import DataLoader, Dataset, default_collate
+from torch.utils.data import DataLoader, Dataset
 
 from torchspeed.data import embedded
 from torchspeed.data.dataset import Data
@@ -103,7 +103,7 @@ def make_loader(
         dataset,
         **order,
         num_workers=workers,
-        collate_fn=_unchanged if in_memory else default_collate,
+        collate_fn=(lambda batch: batch) if in_memory else None,
         pin_memory=pin_memory,
         generator=generator,
         persistent_workers=workers > 0,
@@ -132,10 +132,6 @@ class _Shuffled:
         for first in range(0, self.items, self.batch_size):
             batch = order[first : first + self.batch_size]
             yield batch.tolist() if self.as_lists else batch
-
-
-def _unchanged(batch: Any) -> Any:
-    return batch
 
 
 @contextmanager

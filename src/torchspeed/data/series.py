@@ -49,7 +49,6 @@ class Windows(Dataset[tuple[Tensor, Tensor]]):
         every_step: bool = False,
     ) -> None:
         self.values = values
-        self.window = window
         self.horizon = horizon
         self.columns = slice(None) if target is None else slice(target, target + 1)
         rows = labels or range(len(values))

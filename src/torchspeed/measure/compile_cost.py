@@ -18,10 +18,6 @@ REPEATS = 3
 """How often both passes run again, in turn, to see whether anything is compiled anew."""
 
 
-_GRAPHS = ("aotautograd", "fxgraph")
-"""Folders of inductor that hold compiled graphs, not compiled code."""
-
-
 @dataclass(frozen=True)
 class Cost:
     """The cost of compiling a workload."""
@@ -105,6 +101,7 @@ def _use_once(device: str, kept: Path, code: Path) -> None:
     torch.autograd.grad(function(x), x)
     if not kept.exists():
         copy = Path(tempfile.mkdtemp(dir=kept.parent), kept.name)
-        shutil.copytree(code, copy, ignore=shutil.ignore_patterns(*_GRAPHS))
+        graphs = shutil.ignore_patterns("aotautograd", "fxgraph")
+        shutil.copytree(code, copy, ignore=graphs)
         with contextlib.suppress(OSError):  # another process was first
             copy.rename(kept)

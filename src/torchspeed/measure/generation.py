@@ -47,4 +47,3 @@ def _quantized(model: nn.Module) -> nn.Module:
 
 
 generation = lru_cache(maxsize=1)(Generation)
-"""A forecaster that is ready, built once while a case runs."""

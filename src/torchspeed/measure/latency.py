@@ -24,7 +24,6 @@ class Latency:
     median_seconds: float
     percentile_99_seconds: float
     """Time that one call in a hundred exceeds."""
-    calls: int
 
 
 def latency_of(workload: str, device: str, mode: str = "eager") -> Latency:
@@ -33,8 +32,7 @@ def latency_of(workload: str, device: str, mode: str = "eager") -> Latency:
     on_cuda = torch.device(device).type == "cuda"
     wait = partial(torch.cuda.synchronize, device) if on_cuda else lambda: None
     seconds = single_calls(built.forward, wait)
-    median, percentile_99 = np.quantile(seconds, (0.5, 0.99))
-    return Latency(float(median), float(percentile_99), len(seconds))
+    return Latency(*np.quantile(seconds, (0.5, 0.99)).tolist())
 
 
 def single_calls(run: Callable[[], object], wait: Callable[[], object]) -> list[float]:

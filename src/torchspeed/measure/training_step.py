@@ -53,4 +53,3 @@ class TrainingStep:
 
 
 training_step = lru_cache(maxsize=1)(TrainingStep)
-"""A step that is ready, built once while a case runs."""

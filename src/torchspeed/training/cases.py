@@ -66,7 +66,6 @@ class Training:
 
 
 training = lru_cache(maxsize=1)(Training)
-"""A workload ready to be trained."""
 
 
 class AdamSteps(Training):
@@ -97,7 +96,6 @@ class AdamSteps(Training):
 
 
 adam_steps = lru_cache(maxsize=1)(AdamSteps)
-"""A workload ready for its five steps."""
 
 
 class Loading:
@@ -115,7 +113,6 @@ class Loading:
 
 
 loading = lru_cache(maxsize=1)(Loading)
-"""Data loading with this many workers, 0 for none."""
 
 
 def jade_phases(mode: str, device: str, size: str) -> dict[str, float]:

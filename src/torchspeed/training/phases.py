@@ -112,9 +112,7 @@ class LoopResult:
     """The results of a loop; warm-up steps count for loss and accuracy, but are not measured."""
 
     warmup: list[StepTimes] = field(default_factory=list)
-    """The first steps, left out of the measurement."""
     steps: list[StepTimes] = field(default_factory=list)
-    """The measured steps."""
     warmup_s: float = 0.0
     """Wall time of the warm-up."""
     wall_s: float = 0.0

@@ -46,17 +46,13 @@ class EpochRecord:
 
 @dataclass(frozen=True, slots=True)
 class RankTimes:
-    """Times of one rank: totals over all steps, medians and throughput without the warm-up."""
+    """Times of one rank, of the measured steps; totals are over all steps, the warm-up too."""
 
     rank: int
     steps: int
-    """Measured steps, without the warm-up."""
     items: int
-    """Items of the measured steps."""
     wall_s: float
-    """Wall time of the measured steps."""
     total_wall_s: float
-    """Wall time of all steps."""
     items_per_s: float
     phases: dict[str, PhaseSummary]
 
