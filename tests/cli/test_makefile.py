@@ -106,27 +106,28 @@ def test_an_interrupted_setup_is_repaired(checkout: Path) -> None:
     assert "Name: p" in run(*pip, cwd=checkout).stdout
 
 
-def test_python_for_the_host_that_is_not_here(tmp_path: Path) -> None:
-    shutil.copytree(ROOT / ".ci", tmp_path / ".ci")
-    for python, named in (
-        ("", "no python3.11, python3.12, python3.13 or python3.14"),
-        ("/bin/false", "/bin/false"),
-    ):
-        environment = {"PYTHON": python, "PATH": str(tmp_path)}
-        setup = "/bin/sh", ".ci/venv", ".venv", "watch"
-        done = run(*setup, cwd=tmp_path, env=environment, status=1)
-        assert done.stderr.count("\n") == 1
-        assert named in done.stderr
-        assert "make PYTHON=" in done.stderr
+SETUP = "/bin/sh", ".ci/venv", ".venv", "watch"
 
 
-def test_a_python_on_the_path_that_does_not_run_is_passed_over(tmp_path: Path) -> None:
-    shutil.copytree(ROOT / ".ci", tmp_path / ".ci")
+@pytest.mark.parametrize(
+    ("python", "named"),
+    [("", "no python3.11, python3.12, python3.13 or python3.14"), ("/bin/false", "/bin/false")],
+)
+def test_python_for_the_host_that_is_not_here(checkout: Path, python: str, named: str) -> None:
+    environment = {"PYTHON": python, "PATH": str(checkout)}
+    done = run(*SETUP, cwd=checkout, env=environment, status=1)
+    assert done.stderr.count("\n") == 1
+    assert named in done.stderr
+    assert "make PYTHON=" in done.stderr
+
+
+def test_a_python_on_the_path_that_does_not_run_is_passed_over(
+    checkout: Path, tmp_path: Path
+) -> None:
     for version, code in (("3.11", "exit 127"), ("3.12", '[ "$1" = -c ]')):  # it makes no .venv
         shim = tmp_path / f"python{version}"
         shim.write_text(f"#!/bin/sh\n{code}\n")
         shim.chmod(0o755)
-    setup = "/bin/sh", ".ci/venv", ".venv", "watch"
     path = f"{tmp_path}:{os.defpath}"
-    done = run(*setup, cwd=tmp_path, env={"PATH": path}, status=1)
+    done = run(*SETUP, cwd=checkout, env={"PATH": path}, status=1)
     assert f"{tmp_path / 'python3.12'} cannot make a virtual environment" in done.stderr

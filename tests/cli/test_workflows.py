@@ -10,16 +10,14 @@ import yaml
 
 from tests.conftest import ROOT, git, run
 
-
-def _load(path: Path) -> dict[str, Any]:
-    loaded: dict[str, Any] = yaml.safe_load(path.read_text())
-    return loaded
+BASH = "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c"
 
 
 @pytest.fixture(scope="module")
 def jobs() -> dict[str, Any]:
     """The jobs of the nightly."""
-    loaded: dict[str, Any] = _load(ROOT / ".github/workflows/nightly.yml")["jobs"]
+    text = (ROOT / ".github/workflows/nightly.yml").read_text()
+    loaded: dict[str, Any] = yaml.safe_load(text)["jobs"]
     return loaded
 
 
@@ -42,12 +40,9 @@ class Hosted:
         return self._folder / name
 
     def keep(self, clone: Path, *parts: dict[str, str], begin: str = "") -> None:
-        """Run the step with the artifacts of a night: file names to texts.
+        """Run the step with what the parts of a night measured: file names to texts.
 
-        Args:
-            clone: where it runs.
-            parts: what the parts of the night measured.
-            begin: commit of the results that the night began with.
+        ``begin`` is the commit of the results that the night began with.
         """
         temporary = self._folder / f"{clone.name}-temporary"
         temporary.mkdir()
@@ -57,10 +52,8 @@ class Hosted:
                 path = temporary / f"night/results-{number}" / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text)
-        shell = "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", self._script
-        variables = {"RUNNER_TEMP": str(temporary), "HOME": str(temporary)}
-        environment = {"PATH": "/usr/bin:/bin", **variables}
-        run(*shell, cwd=clone, env=environment)
+        environment = dict.fromkeys(["RUNNER_TEMP", "HOME"], str(temporary))
+        run(*BASH, self._script, cwd=clone, env=environment | {"PATH": "/usr/bin:/bin"})
 
     def stored(self) -> dict[str, str]:
         names = git(self.origin, "ls-tree", "-r", "--name-only", "results").splitlines()
@@ -127,8 +120,8 @@ def test_notes_are_those_of_main(jobs: dict[str, Any], hosted: Hosted, job: str)
     [script] = [
         step["run"] for step in jobs[job]["steps"] if "cp -R earlier" in step.get("run", "")
     ]
-    shell = "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script
-    run(*shell, cwd=clone, env={"PATH": "/usr/bin:/bin", "RUNNER_TEMP": str(clone.parent)})
+    environment = {"PATH": "/usr/bin:/bin", "RUNNER_TEMP": str(clone.parent)}
+    run(*BASH, script, cwd=clone, env=environment)
     assert notes.read_text() == "new"
     assert (clone / "results/m.json").read_text() == "1"
 
@@ -167,13 +160,8 @@ def test_each_commit_that_made_cases_slower_has_one_issue(
     (tmp_path / "gh").write_text(GH)
     (tmp_path / "gh").chmod(0o755)
     (tmp_path / "issues.txt").touch()
-    slower = {
-        "verdict": "slower",
-        "worse": True,
-        "ratio": 1.2,
-        "machine": "m",
-        "commits": ["a", "b"],
-    }
+    slower = {"verdict": "slower", "worse": True, "ratio": 1.2}
+    slower |= {"machine": "m", "commits": ["a", "b"]}
     changes = [
         slower | {"case": "s.time_a"},
         slower | {"case": "s.time_b", "ratio": 1.034, "machine": "n"},
@@ -184,7 +172,7 @@ def test_each_commit_that_made_cases_slower_has_one_issue(
     ]
     (tmp_path / "changes.json").write_text(json.dumps({"differences": changes}))
     for _ in range(2):
-        run("bash", "-eo", "pipefail", "-c", f"PATH=.:$PATH; {script}", cwd=tmp_path)
+        run(*BASH, f"PATH=.:$PATH; {script}", cwd=tmp_path)
     assert (tmp_path / "issues.txt").read_text() == "Slower since b\nSlower since c\n"
     assert (tmp_path / "bodies.txt").read_text() == (
         "    s.time_a on m: 20 %\n    s.time_b on n: 3.4 %\n    s.time_c on m: 20 %\n"
