@@ -61,6 +61,9 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     # An environment of a test is used many times: what is imported there is compiled once.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    # Sizes in tests are too small for two threads, and other tests keep the other cores busy.
+    os.environ["OMP_NUM_THREADS"] = "1"
+    os.environ.pop("COLUMNS", None)  # tables are as wide as in a file
     if "PYTEST_XDIST_WORKER" not in os.environ:
         config.stash[TEMPORARY] = tempfile.mkdtemp(prefix="torchspeed-tests-")
         os.environ["TMPDIR"] = config.stash[TEMPORARY]

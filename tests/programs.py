@@ -34,7 +34,7 @@ def run_program(
         stderr=subprocess.PIPE,
         text=True,
         cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(ROOT / "src"), "COLUMNS": "160"},
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
         check=False,
     )
 

@@ -37,7 +37,7 @@ def _asv(
 ) -> subprocess.CompletedProcess[str]:
     # Through a shell: a process counts the peak memory of the one it was forked from as its own.
     shell = ("/bin/sh", "-c", '"$@"; exit $?', "sh", sys.executable, asv.benchmark.__file__)
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "ASV_PYTHONPATH": str(package)}
+    environment = os.environ | {"ASV_PYTHONPATH": str(package)}
     return run(*shell, *arguments, cwd=cwd, env=environment, status=status)
 
 

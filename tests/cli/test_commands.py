@@ -25,12 +25,6 @@ FEW_STEPS = ["-m", "lenet5", "--limit-batches", "3", "-b", "32", "--quiet", "--t
 QUICK = [*FEW_STEPS, "-e", "1"]
 
 
-@pytest.fixture(autouse=True)
-def _wide_and_single_threaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "160")
-    torch.set_num_threads(1)
-
-
 def run(*arguments: str) -> int:
     return main(list(arguments))
 

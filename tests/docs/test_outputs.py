@@ -15,7 +15,7 @@ TRAINING = [step for step in Page(ROOT / "docs/training.md").steps() if step[1]]
 
 def _check(commands: str, shown: list[str], folder: Path, home: Path) -> None:
     path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ["PATH"]])
-    environment = os.environ | {"HOME": str(home), "PATH": path, "COLUMNS": "160"}
+    environment = os.environ | {"HOME": str(home), "PATH": path}
     done = run("sh", "-euc", commands, cwd=folder, env=environment)
     printed = done.stdout + done.stderr
     assert absent(shown, printed) == [], printed

@@ -16,7 +16,6 @@ from torchspeed.measure.work import count
 
 
 def test_the_rate_is_the_arithmetic_of_a_product_over_its_time() -> None:
-    torch.set_num_threads(1)
     peak = Peak("cpu", sizes=[256])
     assert peak.size == 256
     left, right = torch.randn(2, 256, 256)
@@ -49,7 +48,6 @@ def test_what_a_device_has_not_is_named() -> None:
 
 
 def test_a_real_pass_has_a_share_of_the_real_peak() -> None:
-    torch.set_num_threads(1)
     measured = utilisation_of("lenet5", Peak("cpu", sizes=[256]), 16)
     for reached in (measured.forward, measured.backward):
         assert 0.001 < reached.share_of_peak < 1.2
@@ -80,7 +78,6 @@ def test_flops_of_the_convolution_are_those_that_torch_counts() -> None:
 
 @pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=needs_gpu)])
 def test_real_passes_take_longer_than_their_floors(device: str) -> None:
-    torch.set_num_threads(1)
     peak = Peak(device, sizes=[128])
     measured = floor_of("lstnet", peak, batch=16)
     for against_floor in (measured.forward, measured.backward):

@@ -19,7 +19,6 @@ if "torchspeed" in sys.argv:
     main(["list", "--help"])
 import torch
 from torchspeed.measure.passes import Passes
-torch.set_num_threads(1)
 backward = Passes("lenet5", "cpu").backward
 def faults():
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
@@ -41,8 +40,7 @@ def faults_of_a_pass(*arguments: str, **variables: str) -> float:
     """Page faults of one backward pass of LeNet-5, in a fresh process."""
     left_out = {*VARIABLES, "GLIBC_TUNABLES"}
     bare = {name: value for name, value in os.environ.items() if name not in left_out}
-    environment = bare | {"OMP_NUM_THREADS": "1"} | variables
-    done = run(sys.executable, "-c", COUNT_FAULTS, *arguments, env=environment)
+    done = run(sys.executable, "-c", COUNT_FAULTS, *arguments, env=bare | variables)
     return float(done.stdout.splitlines()[-1])
 
 

@@ -1,10 +1,9 @@
-"""One thread: the sizes here are too small for two, and CI has two cores for all."""
+"""Models and inputs of each test are drawn from the same seed."""
 
 import pytest
 import torch
 
 
 @pytest.fixture(autouse=True)
-def _seeded_on_one_thread() -> None:
-    torch.set_num_threads(1)
+def _seeded() -> None:
     torch.manual_seed(0)

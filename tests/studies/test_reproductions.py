@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import torch
 
 from tests.data.test_series import write_series
 from torchspeed.cli import reproduce
@@ -39,10 +38,7 @@ def one_second_per_call(run: Callable[[], object], *_: object) -> float:
 def test_a_published_figure_is_one_command(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    torch.set_num_threads(1)
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "160")
     if name == "exchange-rates":
         monkeypatch.setattr("torchvision.datasets.utils.check_integrity", lambda *_: True)
         write_series(tmp_path / "data" / "exchange_rate.txt.gz", rows=7588)

@@ -18,7 +18,6 @@ def test_a_step_moves_every_parameter(name: str) -> None:
 
 
 def test_five_steps_are_adams_from_the_beginning_each_time() -> None:
-    torch.set_num_threads(1)
     case = cases.AdamSteps("lstnet_solar", "cpu")
     ends = []
     for _ in range(2):

@@ -109,7 +109,6 @@ FIRST: dict[str, tuple[str, ...]] = {
 
 @pytest.mark.parametrize("model", FIRST)
 def test_a_first_training_without_options_learns_to_forecast(model: str) -> None:
-    torch.set_num_threads(1)
     report = train(RunConfig(model=model)).forecast
     assert report is not None
     for name in FIRST[model] or report.baselines:
@@ -121,7 +120,6 @@ def test_a_first_training_without_options_learns_to_forecast(model: str) -> None
 def test_training_reports_the_best_validation_epoch_and_beats_the_last_value(
     tmp_path: Path,
 ) -> None:
-    torch.set_num_threads(1)
     best = tmp_path / "best.pt"
     result = train(TPA_LSTM, checkpoint=best)
     losses = [epoch.held_out_loss for epoch in result.epochs]

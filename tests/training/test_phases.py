@@ -87,11 +87,6 @@ SLACK = 0.01
 """Seconds that the rest of a phase takes at most, in the step that the machine disturbs least."""
 
 
-@pytest.fixture(autouse=True)
-def _one_thread() -> None:
-    torch.set_num_threads(1)
-
-
 def test_planted_delays_are_charged_to_their_phase_and_add_up_to_the_wall_time() -> None:
     delays = {phase: Delay(0.01 * index) for index, phase in enumerate(Phase, start=2)}
     between = Delay(0.06)

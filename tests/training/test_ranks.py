@@ -6,23 +6,17 @@ import sys
 from pathlib import Path
 
 import pytest
-import torch
 
-from tests.conftest import run
+from tests.conftest import ROOT, run
 from torchspeed.data.options import DataOptions
 from torchspeed.training.config import RunConfig
 from torchspeed.training.train import train
 
-ROOT = Path(__file__).parents[2]
-
-
-def environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
 
 
 def test_two_ranks_of_a_slurm_job_train_as_one_with_twice_the_batch(tmp_path: Path) -> None:
     file = tmp_path / "two.json"
-    torch.set_num_threads(1)
     alone = train(
         RunConfig(
             data="dummy",
@@ -51,7 +45,7 @@ def test_two_ranks_of_a_slurm_job_train_as_one_with_twice_the_batch(tmp_path: Pa
     done = run(
         "bash", ROOT / "docs/train.sbatch", "--device", "cpu", "-d", "dummy", "-b", "32",
         "--items", "1000", "-e", "2", "--limit-batches", "4", "--json", file,
-        "--optimiser", "sgd", "-q", env={**environment(), **slurm}, cwd=tmp_path, timeout=180,
+        "--optimiser", "sgd", "-q", env=ENVIRONMENT | slurm, cwd=tmp_path, timeout=180,
     )  # fmt: skip
     two = json.loads(file.read_text())
     for ours, theirs in zip(two["epochs"], alone.epochs, strict=True):
@@ -68,9 +62,8 @@ def test_ranks_measure_a_table_together_and_refuse_in_one_line(tmp_path: Path) -
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node",
                "2", "-m", "torchspeed.cli", "reproduce"]  # fmt: skip
     small = ["--limit-batches", "2", "--rounds", "1"]
-    variables = environment() | {"COLUMNS": "160"}
-    done = run(*command, "inference", *small, cwd=tmp_path, env=variables, timeout=180)
+    done = run(*command, "inference", *small, cwd=tmp_path, env=ENVIRONMENT, timeout=180)
     assert "here, cpu, dummy, batch 4, devices 2" in done.stdout
     assert len((tmp_path / "inference.jsonl").read_text().splitlines()) == 1
-    done = run(*command, "workers", cwd=tmp_path, env=environment(), status=1, timeout=180)
+    done = run(*command, "workers", cwd=tmp_path, env=ENVIRONMENT, status=1, timeout=180)
     assert "torchspeed: workers runs on one device; start it without torchrun\n" in done.stderr

@@ -24,11 +24,6 @@ DARNN = RunConfig(model="darnn", data="eeg", batch_size=64, optimiser="sgd", rat
                   limit_batches=3)  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def _one_thread() -> None:
-    torch.set_num_threads(1)
-
-
 def test_training_learns_real_digits_and_stops_at_the_target() -> None:
     result = train(replace(LENET, epochs=12, target_accuracy=80))
     columns = result.time_to_accuracy
