@@ -1,4 +1,4 @@
-"""Parameter counts: those of the papers and posts, part by part."""
+"""Parameters are as many as in the papers and posts, and start as torch's."""
 
 import re
 from typing import Any

@@ -109,16 +109,10 @@ class ChronosBolt(nn.Module):
     Values are never missing here, so the patches' masks are left out, which would add a bias. The
     decoder has no bias by distance, as one token has none. There is no dropout.
 
-    8,632,064 parameters: 284,160 and 1,001,600 of the networks before and after (17 x 1,024 +
-    1,025 x 256 + 17 x 256; 257 x 1,024 + 1,025 x 576 + 257 x 576), 2 x 256 of the two tokens,
-    32 x 4 of the bias, 786,944 in each of four layers of the encoder (4 x 256 x 256 + 2 x 256 x
-    1,024 + 2 x 256), 1,049,344 in each of four of the decoder, and 2 x 256 of the norms.
-
-    Maps (batch, window) to (batch, horizon, quantiles).
+    Maps (batch, window) to (batch, horizon, quantiles). 8,632,064 parameters.
 
     Args:
         patch: steps of a patch; it divides the window.
-        quantiles: predicted quantiles of each step.
         size: size of a head.
         layers: layers of the encoder, and of the decoder.
     """

@@ -82,10 +82,7 @@ class DSANet(TwoTowers):
         kernels: filters of either convolution.
         d_model: size of a series' representation in the attention.
         d_hidden: size of the feed-forward network's hidden layer.
-        layers: attention layers of either tower.
         heads: attention heads; they divide d_model.
-        outputs: predicted series.
-        dropout: probability, in training mode, as both sources have it.
     """
 
     tower = Tower

@@ -25,19 +25,12 @@ class EncoderDecoder(nn.Module):
     where the original looks words up, and gelu replaces relu, as in these baselines. Their code
     embeds by a convolution, and also embeds calendar dates.
 
-    664,583 parameters: 128 x 8 of each of two embeddings, 198,272 in each of two encoder layers
-    (4 x 128 x 129 + 512 x 129 + 128 x 513 + 2 x 256), 264,576 in the decoder layer
-    (a second attention and a third norm), 2 x 256 of the norms after the stacks, and 7 x 129 of
-    the projection.
-
-    Maps (batch, window, features) to (batch, horizon, features).
+    Maps (batch, window, features) to (batch, horizon, features). 664,583 parameters.
 
     Args:
         label: steps at the window's end that the decoder reads; at most the window.
         width: size of a token, d_model; the heads divide it.
         heads: attention heads, h.
-        encoder_layers: layers of the encoder.
-        decoder_layers: layers of the decoder.
         inner: size of the feed-forward network's hidden layer, d_ff.
     """
 

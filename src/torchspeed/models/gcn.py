@@ -53,11 +53,7 @@ class GCN(nn.Module):
     Maps node features, (batch, nodes, features), to (batch, nodes, classes).
 
     Args:
-        nodes: nodes of the graph.
         edges: edges of the graph, at most as many as it has pairs of nodes.
-        features: features of a node.
-        hidden: features between the layers.
-        classes: classes of nodes.
     """
 
     graph: Tensor

@@ -45,10 +45,7 @@ class ITransformer(nn.Module):
     marks of the calendar as further tokens, which windows here do not have, and it detaches the
     mean of a window, but not its deviation.
 
-    841,568 parameters: 256 x 97 of the embedding, 395,776 in each of two blocks
-    (4 x 256 x 257 + 2 x 256 x 257 + 2 x 512), 512 of the last norm, 96 x 257 of the projection.
-
-    Maps (batch, window, features) to (batch, horizon, features).
+    Maps (batch, window, features) to (batch, horizon, features). 841,568 parameters.
 
     Args:
         features: series in the input, N in the paper, all of them predicted.

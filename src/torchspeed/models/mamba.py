@@ -69,16 +69,12 @@ class Mamba(nn.Module):
     doubling, of 8 products of whole tensors, takes 2.4 times as long to read a window on a CPU,
     and 2.1 times with its gradient (one thread of an AMD EPYC, batch 1).
 
-    468,487 parameters: 128 x 8 and 7 x 129 of the two maps, 128 of the last norm, and 116,608 in
-    each of four blocks (128 + 128 x 512 + 5 x 256 + 256 x 40 + 9 x 256 + 17 x 256 + 256 x 128).
-
-    Maps (batch, window, features) to (batch, features).
+    Maps (batch, window, features) to (batch, features). 468,487 parameters.
 
     Args:
         expand: how many times as wide the recurrence is.
         size: size of the state of each of its channels, N in the paper.
         kernel: steps that the convolution sees; at least 2.
-        layers: blocks.
     """
 
     def __init__(

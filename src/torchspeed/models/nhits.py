@@ -53,10 +53,8 @@ class NHITS(nn.Module):
     the number of knots down; none of these is in the paper or here. Nixtla/neuralforecast's blocks
     lack the relu after their first map.
 
-    1,121,736 parameters: 349,304 + 361,616 + 410,816 of the three blocks. Each has
-    512 x 513 in its second layer, 512 x (48 + 1), (48 + 1) and (96 + 1) in its first, and
-    513 x (96 + 24), (96 + 48) and (96 + 96) in its two outputs. The last backcast is computed
-    although no block reads it, as in the authors' code; its 49,248 parameters get no gradient.
+    1,121,736 parameters. The last backcast is computed although no block reads it, as in the
+    authors' code; its 49,248 parameters get no gradient.
 
     Maps (batch, window, features) to (batch, horizon, features).
 

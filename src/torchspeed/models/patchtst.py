@@ -48,11 +48,7 @@ class PatchTST(nn.Module):
     those of the next, and applies dropout to the output of attention twice; the paper mentions
     neither, and both are left out here. They change no count of parameters.
 
-    548,718 parameters: 14 of the instance norm, 128 x 17 of W_p, 12 x 128 of W_pos, 132,480 in
-    each of three layers (4 x 128 x 129 + 256 x 129 + 128 x 257 + 2 x 256), and 96 x 1,537 of
-    the last map.
-
-    Maps (batch, window, features) to (batch, horizon, features).
+    Maps (batch, window, features) to (batch, horizon, features). 548,718 parameters.
 
     Args:
         window: time steps of the input, L in the paper.

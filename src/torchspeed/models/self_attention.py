@@ -14,7 +14,6 @@ class SelfAttention(nn.Module):
 
     Args:
         width: size of a token; the heads divide it.
-        heads: attention heads.
         dropout: probability that a weight is zero, in training mode.
     """
 

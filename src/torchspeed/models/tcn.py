@@ -63,10 +63,7 @@ class TCN(nn.Module):
     map of the last step gives the whole forecast: the paper predicts one step or symbol. The
     authors' code draws filters from N(0, 0.01); here they start as torch's.
 
-    51,392 parameters: 4,128 of the first level (32 x (7 x 3 + 2), 32 x (32 x 3 + 2), and
-    32 x 8 for the residual connection), 6,272 of each other one, and 672 x 33 of the linear map.
-
-    Maps (batch, window, features) to (batch, horizon, features).
+    Maps (batch, window, features) to (batch, horizon, features). 51,392 parameters.
 
     Args:
         channels: filters of every convolution.

@@ -77,16 +77,11 @@ class TimesFM(nn.Module):
     Values are never missing here, so the patches' masks are left out, which would add a bias, and
     so is the embedding of a frequency. There is no dropout.
 
-    17,647,424 parameters: 296,448 and 1,575,936 of the residual blocks (2 x 33 x 512 + 513 x 512;
-    513 x 512 + 2 x 513 x 1,280), and 1,577,504 in each of ten layers (6 x 513 x 512 + 3 x 512 +
-    32).
-
-    Maps (batch, window) to (batch, horizon, 1 + quantiles), the mean first.
+    Maps (batch, window) to (batch, horizon, 1 + quantiles), the mean first. 17,647,424 parameters.
 
     Args:
         horizon: time steps that a patch forecasts; the patch divides it.
         patch: steps of a patch; it divides the window.
-        quantiles: predicted quantiles of each step.
         longest: most steps of window and forecasts together.
     """
 

@@ -70,16 +70,11 @@ class TimesNet(nn.Module):
     the code starts by the rule of He et al. The code detaches the mean of a window, but not its
     deviation; here the gradient passes through both.
 
-    605,415 parameters: 7 x 3 x 16 of the embedding, 192 x 97 of the map over time, 293,152 in
-    each of two blocks (286 = 1 + 9 + 25 + 49 + 81 + 121 weights for each of 16 x 32 pairs of
-    channels, twice, and 6 x 32 + 6 x 16 biases), 32 of the norm, 7 x 17 of the projection.
-
-    Maps (batch, window, features) to (batch, horizon, features).
+    Maps (batch, window, features) to (batch, horizon, features). 605,415 parameters.
 
     Args:
         width: size of an embedded step, d_model in the paper; even.
         inner: channels between the two inception blocks.
-        layers: number of blocks.
         periods: frequencies that are chosen, k; at most half of window and horizon.
         kernels: convolutions of an inception block.
         dropout: probability, in training mode, of the embedding.

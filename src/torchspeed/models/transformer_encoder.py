@@ -23,10 +23,8 @@ class TransformerEncoder(nn.Module):
     """``torch.nn.TransformerEncoder`` with gelu, as FluxBench's Transformers group has one.
 
     A. Vaswani et al., "Attention Is All You Need", NeurIPS 2017, arXiv:1706.03762, section 3.1.
-    37,828,608 parameters: 12 x (4 x 512 x 513 + 2,048 x 513 + 512 x 2,049 + 4 x 512).
 
-    Maps (batch, tokens, width) to the same shape.
-
+    Maps (batch, tokens, width) to the same shape. 37,828,608 parameters.
     """
 
     def __init__(
@@ -58,13 +56,9 @@ class BERT(nn.Module):
     uncased. All tokens belong to the first segment, as in FluxBench, which ends before the
     pooler, too: so 590,592 of the published model's 109,482,240 parameters are not here.
 
-    108,891,648 parameters: (30,522 + 512 + 2) x 768 of the embeddings and 1,536 of their
-    norm, and 12 x (4 x 768 x 769 + 3,072 x 769 + 768 x 3,073 + 4 x 768).
-
-    Maps tokens, (batch, length) of indices, to (batch, length, width).
+    Maps tokens, (batch, length) of indices, to (batch, length, width). 108,891,648 parameters.
 
     Args:
-        vocabulary: number of different tokens.
         length: largest number of tokens in a text.
 
     The others are those of `TransformerEncoder`, and so are the errors.

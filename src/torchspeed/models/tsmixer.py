@@ -48,10 +48,7 @@ class TSMixer(nn.Module):
     variance and averages it with momentum 0.1; that of the authors' code, Keras's, adds 0.001 and
     has what torch would call momentum 0.01.
 
-    35,260 parameters: 14 of the instance norm, 12,967 in each of two blocks (96 x 97 over
-    time, 64 x 8 + 7 x 65 over features, 2 x 2 x 672 of the norms), 96 x 97 of the projection.
-
-    Maps (batch, window, features) to (batch, horizon, features).
+    Maps (batch, window, features) to (batch, horizon, features). 35,260 parameters.
 
     Args:
         features: series in the input, C in the paper, all of them predicted.

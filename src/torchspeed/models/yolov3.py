@@ -142,11 +142,7 @@ class YOLOv3(Detector):
     that overlap a better one of their class by more than 0.8 are suppressed; FluxBench takes all
     whose score is above 0.5, of which a network with random weights has none or thousands.
 
-    61,949,149 parameters: 928 + 40,584,000 of Darknet-53, 14,545,152 of the five convolutions
-    before each head, 131,584 + 33,024 of those before upsampling, and 6,654,461 of the heads.
-    A convolution has its weights and two numbers per filter, the last one of a head a bias.
-
-    Maps (batch, 3, size, size) to (batch, candidates, 6).
+    Maps (batch, 3, size, size) to (batch, candidates, 6). 61,949,149 parameters.
 
     Args:
         image_size: height and width of images, a multiple of 32.
@@ -191,10 +187,7 @@ class YOLOv3Tiny(Detector):
     """The small YOLO v3 of Darknet's ``yolov3-tiny.cfg``, with two heads.
 
     Convolutions alternate with pooling in place of residual blocks; boxes are those of `YOLOv3`.
-    8,852,366 parameters: 393,104 up to 256 channels, 6,163,968 to the coarse head, 33,024 before
-    upsampling, 2,262,270 of the heads.
-
-    Maps (batch, 3, size, size) to (batch, candidates, 6).
+    Maps (batch, 3, size, size) to (batch, candidates, 6). 8,852,366 parameters.
 
     Arguments and errors are those of `YOLOv3`.
     """
