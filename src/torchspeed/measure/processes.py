@@ -19,21 +19,17 @@ SETTINGS = {
 asv.conf.json."""
 
 
-def keep_memory() -> bool:
+def keep_memory() -> None:
     """Make this process keep the memory it frees, as processes in asv's environments do.
 
     ``mallopt`` takes an int, so blocks of 2 GiB or more still come from the kernel,
-    where asv's limit is 4 GiB. What a variable of the environment sets stays as it is.
-
-    Returns:
-        Whether the allocator is glibc's and accepted all values.
+    where asv's limit is 4 GiB. What a variable of the environment sets stays as it is. Allocators
+    other than glibc's are left alone.
     """
     try:
         mallopt = ctypes.CDLL(None).mallopt
     except (AttributeError, OSError, TypeError):  # musl, macOS, Windows
-        return False
-    return all(
-        mallopt(number, min(value, _LARGEST_INT)) == 1
-        for variable, (number, value) in SETTINGS.items()
-        if variable not in os.environ
-    )
+        return
+    for variable, (number, value) in SETTINGS.items():
+        if variable not in os.environ:
+            mallopt(number, min(value, _LARGEST_INT))

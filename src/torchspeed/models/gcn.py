@@ -12,8 +12,7 @@ from torchspeed.models.registry import register_model
 def random_graph(nodes: int, edges: int) -> Tensor:
     """Return D^-1/2 (A + I) D^-1/2 of a random graph, the same for the same sizes.
 
-    Returns:
-        (nodes, nodes), sparse, float32, with 2 x edges + nodes values.
+    It is (nodes, nodes), sparse, float32, with 2 x edges + nodes values.
     """
     pairs = nodes * (nodes - 1) // 2
     chosen = np.random.default_rng(0).choice(pairs, edges, replace=False)

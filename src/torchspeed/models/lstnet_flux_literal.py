@@ -58,11 +58,8 @@ class LSTNetFluxLiteral(nn.Module):
 def along_samples(gru: ReluGRU, x: Tensor, skip: int) -> Tensor:
     """Run over the samples (batch, features), each from the state ``skip`` samples before.
 
-    The first starts from zero, the next ``skip`` from the first. Samples that start
-    from different states are computed together.
-
-    Returns:
-        The state after every sample, (batch, hidden).
+    The first starts from zero, the next ``skip`` from the first. Samples that start from different
+    states are computed together. Returns the state after every sample, (batch, hidden).
     """
     state = x.new_zeros(1, gru.weight_hh.shape[1])
     states = []

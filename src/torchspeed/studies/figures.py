@@ -47,13 +47,10 @@ SWEEP_TIMES: dict[str, Callable[[dict[str, Any]], float | None]] = {
 
 
 def draw_sweep(outcomes: Iterable[tuple[Point, Outcome]], folder: Path) -> list[Path]:
-    """Draw epoch time and time to accuracy against each setting with several values.
+    """Draw epoch time and time to accuracy against each setting with several values, as SVG files.
 
     dl-benchmark has these figures. Failed points are left out; the panel of time to accuracy also
     leaves out points without one. A line joins the points that share all other settings.
-
-    Returns:
-        The files written, SVG.
     """
     done = [(point, outcome.result) for point, outcome in outcomes if outcome.result is not None]
     files = []
@@ -78,13 +75,12 @@ def draw_sweep(outcomes: Iterable[tuple[Point, Outcome]], folder: Path) -> list[
 
 def draw_losses(result: RunResult, file: Path) -> None:
     """Draw the loss of each epoch of a training, in training and of the held-out items."""
-    config = result.config
     losses: list[Rounds] = [
         (name, epoch.number, {"loss": [loss]})
         for epoch in result.epochs
         for name, loss in (("training", epoch.train_loss), ("held out", epoch.held_out_loss))
     ]
-    title = f"{config['model']} on {config['data']}"
+    title = f"{result.config['model']} on {result.config['data']}"
     _draw(title, {"": losses}, "epoch", {"loss": ""}, "lines", file)
 
 
