@@ -34,18 +34,6 @@ OTHERS = ("measured_process", "first_commit", "defect", *list_workloads())
 """Words in the names of tests about other suites and models than the added ones."""
 
 
-def _insert(path: Path, before: str, line: str) -> None:
-    text = path.read_text()
-    assert text.count(before) == 1, f"{before!r} in {path}"
-    path.write_text(text.replace(before, line + before))
-
-
-def _steps(root: Path) -> str:
-    """The page's commands that add a model, up to the commit."""
-    page = (root / "docs/measure-your-model.md").read_text()
-    return page.partition("```sh\n")[2].partition("git add")[0]
-
-
 def _is_needed(name: str) -> bool:
     return name.endswith("/benchmarks.json") or not name.startswith(("results/", "docs/images/"))
 
@@ -59,11 +47,15 @@ def test_adding_a_model_takes_three_places_and_its_tests_pass(root: Path, tmp_pa
             shutil.copy(root / name, tmp_path / name)
     git(tmp_path, "init", "--quiet")
 
-    run("sh", "-ec", _steps(root), cwd=tmp_path)
+    page = (root / "docs/measure-your-model.md").read_text()
+    steps = page.partition("```sh\n")[2].partition("git add")[0]
+    run("sh", "-ec", steps, cwd=tmp_path)
     assert (tmp_path / "src/torchspeed/models/gru.py").is_file()
     (tmp_path / "benchmarks/added.py").write_text(SUITE)
-    raised = '    code_version = "2"\n'
-    _insert(tmp_path / "benchmarks/small_cnns.py", "    params = (TUNED_CNNS", raised)
+    suite, params = tmp_path / "benchmarks/small_cnns.py", "    params = (TUNED_CNNS"
+    assert suite.read_text().count(params) == 1
+    raised = f'    code_version = "2"\n{params}'
+    suite.write_text(suite.read_text().replace(params, raised))
 
     paths = os.pathsep.join((str(tmp_path / "src"), str(tmp_path)))
     chosen = f"not ({' or '.join(OTHERS)})"

@@ -16,7 +16,7 @@ import asv.benchmark
 import asv.config
 import pytest
 
-from asv_watch.asv.declared import Declared, read_declared
+from asv_watch.asv.declared import read_declared
 from asv_watch.asv.selection import cases_of, in_short_set
 from asv_watch.records.asv_files import merge_lists, parse_list
 from asv_watch.records.records import case_name
@@ -45,17 +45,14 @@ def _asv(
 def benchmarks(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     match = tmp_path_factory.mktemp("discovery") / "found.json"
     _asv(root, "discover", root / "benchmarks", match, package=root / "src")
-    described = map(_declared(root).describe, json.loads(match.read_text()))
+    declared = read_declared(asv.config.Config.load(str(root / "asv.conf.json")), root)
+    described = map(declared.describe, json.loads(match.read_text()))
     return {benchmark["name"]: benchmark for benchmark in described}
 
 
 @pytest.fixture(scope="module")
 def cases(benchmarks: dict[str, Any]) -> set[str]:
     return {case_name(b["name"], params) for b in benchmarks.values() for params in cases_of(b)}
-
-
-def _declared(root: Path) -> Declared:
-    return read_declared(asv.config.Config.load(str(root / "asv.conf.json")), root)
 
 
 def _sampling(benchmark: dict[str, Any]) -> str:

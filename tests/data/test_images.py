@@ -22,8 +22,10 @@ def idx_bytes(array: np.ndarray) -> bytes:
     return head + array.astype(np.uint8).tobytes()
 
 
-def write_mnist(raw: Path) -> None:
+@pytest.fixture
+def mnist(tmp_path: Path) -> Path:
     """The four files of MNIST, with few items."""
+    raw = tmp_path / "MNIST" / "raw"
     raw.mkdir(parents=True)
     rng = np.random.default_rng(0)
     for prefix, items in (("train", 12), ("t10k", 6)):
@@ -31,11 +33,6 @@ def write_mnist(raw: Path) -> None:
         labels = rng.integers(0, 10, items)
         for name, array in (("images-idx3", images), ("labels-idx1", labels)):
             (raw / f"{prefix}-{name}-ubyte").write_bytes(idx_bytes(array))
-
-
-@pytest.fixture
-def mnist(tmp_path: Path) -> Path:
-    write_mnist(tmp_path / "MNIST" / "raw")
     return tmp_path
 
 

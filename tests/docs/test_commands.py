@@ -10,8 +10,8 @@ import pytest
 import typer
 
 from asv_watch.cli.main import app as asv_watch
-from tests.conftest import run
-from tests.docs.pages import ROOT, pages
+from tests.conftest import ROOT, run
+from tests.docs.pages import pages
 from torchspeed.cli.main import main
 from torchspeed.cli.main import parser as torchspeed_parser
 

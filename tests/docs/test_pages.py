@@ -8,8 +8,8 @@ import pytest
 
 import asv_watch
 from asv_watch.asv.settings import read_configuration
-from tests.conftest import git
-from tests.docs.pages import ROOT, Page, pages
+from tests.conftest import ROOT, git
+from tests.docs.pages import Page, pages
 
 PAGES = pages()
 DOCS = (ROOT / "docs", ROOT / "packages/asv-watch/docs")
