@@ -411,7 +411,8 @@ def test_a_link_shows_its_view_once_and_back_returns(site: Site, visitor: Visito
     page.go_back()
     visitor.settled()
     page.wait_for_timeout(200)  # a second build of the view would have ended
-    assert page.evaluate("window.shownViews.map(hash => hash.split('?')[0])") == ["#/changes", "#/"]
+    shown = page.evaluate("window.shownViews.map(hash => hash.split('?')[0])")
+    assert shown == ["#/changes", "#/"]
 
 
 def test_search_finds_cases_by_all_their_names_and_versions(
