@@ -19,7 +19,7 @@ from asv_watch import answers
 from asv_watch.asv.selection import EVERYTHING, matching
 from asv_watch.compare.measure import measure
 from asv_watch.comparison import Comparison, Ratio
-from asv_watch.engine.cases import MeasurableCase, find_case
+from asv_watch.engine.cases import MeasurableCase, find_case, import_folders
 from asv_watch.engine.rounds import Sampling
 from asv_watch.engine.workplace import Side, Workplace, open_workplace, side
 from asv_watch.errors import ExitStatus, WatchError
@@ -51,11 +51,7 @@ Raises:
 
 
 def narrow(versions: int, split: Split) -> list[Range]:
-    """Find the changes between the first and the last version, which are different.
-
-    Args:
-        versions: number of versions, at least two.
-        split: called at most once for each range and midpoint.
+    """Find the changes between the first and the last of two or more versions that differ.
 
     Returns:
         A range for each change, in order. Its ends are neighbours, unless what lies between
@@ -71,17 +67,16 @@ def _narrow(before: int, after: int, split: Split) -> Iterator[Range]:
             first, second = split(before, after, midpoint)
         except UnmeasurableError:
             continue
-        in_first = first is Answer.DIFFERENT or (first is Answer.UNKNOWN and second is Answer.SAME)
-        in_second = second is Answer.DIFFERENT or (
-            second is Answer.UNKNOWN and first is Answer.SAME
-        )
+        unclear = Answer.UNKNOWN, Answer.SAME  # then the change must be in the unclear half
+        in_first = first is Answer.DIFFERENT or (first, second) == unclear
+        in_second = second is Answer.DIFFERENT or (second, first) == unclear
         if in_first:
             yield from _narrow(before, midpoint, split)
         if in_second:
             yield from _narrow(midpoint, after, split)
-        if not (in_first or in_second):
-            yield before, after
-        return
+        if in_first or in_second:
+            return
+        break
     yield before, after
 
 
@@ -120,11 +115,7 @@ class _Bisection:
     """Maps a candidate to the reason why it cannot be measured."""
 
     def side(self, index: int) -> Side:
-        """Return one candidate, with its package.
-
-        Raises:
-            WatchError: the candidate has no package.
-        """
+        """Return one candidate, with its package."""
         return side(self.workplace, *self.candidates[index])
 
     def ratio(self, before: int, after: int) -> Ratio:
@@ -140,11 +131,7 @@ class _Bisection:
         return ratio
 
     def split(self, before: int, after: int, midpoint: int) -> tuple[Answer, Answer]:
-        """Compare a midpoint with both ends, which can be measured.
-
-        Raises:
-            UnmeasurableError: the midpoint cannot be measured.
-        """
+        """Compare a midpoint with both ends, as `Split` does."""
         if midpoint in self._unmeasurable:
             raise UnmeasurableError(self._unmeasurable[midpoint])
         try:
@@ -155,12 +142,7 @@ class _Bisection:
             raise
 
     def compare(self, before: int, after: int) -> Answer:
-        """Tell whether two candidates differ, after at most `_ATTEMPTS` measurements.
-
-        Raises:
-            UnmeasurableError: one of them cannot be measured.
-            MachineError: the machine is to blame, such as a full disk.
-        """
+        """Tell whether two candidates differ, after at most `_ATTEMPTS` measurements."""
         if not self._times_measured(before, after):
             self._measure(before, after)
         ratio = self.ratio(before, after)
@@ -195,7 +177,6 @@ class _Bisection:
 
         Raises:
             UnmeasurableError: one of them cannot be measured.
-            MachineError: the machine is to blame, such as a full disk.
         """
         sampling = Sampling(
             most_rounds=_MOST_ROUNDS, half_width=self.resolution / 2, all_sides=True
@@ -218,11 +199,6 @@ def find_culprits(
     """Narrow the change of a case between the first and the last candidate.
 
     Every comparison is stored with kind ``bisect``.
-
-    Args:
-        workplace: the checkout, and the machine under whose name results are stored.
-        case: what changed.
-        candidates: two at least, oldest first.
 
     Returns: The changes, oldest first; empty if the first and last candidate do not differ.
 
@@ -259,10 +235,7 @@ def find_culprits(
 def candidates_between(workplace: Workplace, before: Side, after: Side) -> list[Candidate]:
     """List the candidates between two sides, both included, oldest first.
 
-    Args:
-        workplace: the checkout and its configuration.
-        before: a commit with a release.
-        after: the same commit with another release, or a later commit with the same release.
+    The side after is the same commit with another release, or a later commit with the same one.
 
     Raises:
         WatchError: the sides differ in commit and release or in neither, ``before`` is no
@@ -314,6 +287,7 @@ def bisect(
     with open_workplace(Path.cwd(), "bisect", release="all", machine=machine) as workplace:
         ends = side(workplace, before), side(workplace, after)
         candidates = candidates_between(workplace, *ends)
+        import_folders(workplace, ends)
         case = find_case(workplace, ends, selection)
         count = len(candidates) - 1  # the first one is what the others are compared with
         versions = {end.version.commit for end in ends if end.version}

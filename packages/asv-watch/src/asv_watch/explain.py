@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 
 from asv_watch.asv.selection import EVERYTHING, matching
-from asv_watch.engine.cases import MeasurableCase, find_case
+from asv_watch.engine.cases import MeasurableCase, find_case, import_folders
 from asv_watch.engine.workplace import Side, Workplace, open_workplace, side
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.causes import in_words
@@ -41,10 +41,7 @@ _MOST_OPERATORS = 30
 
 
 def explain_case(
-    workplace: Workplace,
-    sides: tuple[Side, Side],
-    case: MeasurableCase,
-    rounds: int = ROUNDS,
+    workplace: Workplace, sides: tuple[Side, Side], case: MeasurableCase, rounds: int = ROUNDS
 ) -> store.Explanation:
     """Profile a case on two sides, compare its operators, and store the explanation.
 
@@ -98,13 +95,10 @@ def compare_profiles(before: Sequence[Profile], after: Sequence[Profile]) -> sto
         _difference(key, *([profile.get(key, (0.0, 0.0)) for profile in side] for side in times))
         for key in dict.fromkeys(itertools.chain.from_iterable(times[0] + times[1]))
     ]
-    total = (
-        sum(operator.seconds[0] for operator in operators),
-        sum(operator.seconds[1] for operator in operators),
-    )
+    old, new = (sum(operator.seconds[side] for operator in operators) for side in (0, 1))
     operators.sort(key=lambda operator: (not operator.clear, -abs(operator.difference)))
     return store.Explanation(
-        seconds=total,
+        seconds=(old, new),
         operators=tuple(operators),
         kernels=_kernel_changes(before[0], after[0]),
         counts={
@@ -135,11 +129,7 @@ def _kernel_changes(before: Profile, after: Profile) -> tuple[store.KernelChange
             problem = kernel["primitive"], kernel["problem"]
             chosen[index].setdefault(problem, set()).add(kernel["implementation"])
     return tuple(
-        store.KernelChange(
-            *problem,
-            tuple(sorted(chosen[0].get(problem, ()))),
-            tuple(sorted(chosen[1].get(problem, ()))),
-        )
+        store.KernelChange(*problem, *(tuple(sorted(each.get(problem, ()))) for each in chosen))
         for problem in dict.fromkeys((*chosen[0], *chosen[1]))
         if chosen[0].get(problem) != chosen[1].get(problem)
     )
@@ -179,6 +169,7 @@ def explain(
     selection = matching(cases, otherwise=EVERYTHING)
     with open_workplace(Path.cwd(), "explain", release="all", machine=machine) as workplace:
         sides = side(workplace, before, release), side(workplace, after, release)
+        import_folders(workplace, sides)
         case = find_case(workplace, sides, selection)
         print(f"profiling {case.name}", flush=True)
         explanation = explain_case(workplace, sides, case)

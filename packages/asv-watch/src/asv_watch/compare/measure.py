@@ -14,7 +14,13 @@ from asv_watch import answers
 from asv_watch.answers import Difference
 from asv_watch.asv.selection import Selection
 from asv_watch.comparison import Comparison, Conditions, Kind, Outcome, Ratio, Sitting, metric_of
-from asv_watch.engine.cases import MeasurableCase, Measures, choose_cases, list_benchmarks
+from asv_watch.engine.cases import (
+    MeasurableCase,
+    Measures,
+    choose_cases,
+    import_folders,
+    list_benchmarks,
+)
 from asv_watch.engine.measuring import find_unfinished
 from asv_watch.engine.processes import recipe_of_samples
 from asv_watch.engine.rounds import DEFAULT, Sampling
@@ -98,7 +104,7 @@ def measure(
         workplace: the checkout, whose suites measure all sides.
         sides: the versions; each is compared with the next.
         cases: what to measure.
-        kind: why they are compared; by default it follows from what differs between the sides.
+        kind: by default it follows from what differs between the sides.
         sampling: how many rounds a case gets.
         extra: results of the same comparison that no suite measures; stored first.
         budget: time limit; when it is over, the finished cases are returned, and what the rounds
@@ -160,6 +166,7 @@ def compare_missing(
     old, new = sides
     if old.version is None:
         raise WatchError(f"{old.name} is not committed, so its comparison cannot be stored")
+    import_folders(workplace, sides)
     benchmarks = list_benchmarks(workplace, (new, old)).benchmarks
     cases = choose_cases(benchmarks, selection, workplace.declared, *wanted)
     missing = [case for case in cases if case.name not in known]
@@ -182,9 +189,9 @@ def _sitting(
     sampling: Sampling,
     conditions: Conditions | None,
 ) -> Sitting | None:
-    """Describe a measurement; ``None`` if a side has no version, so that it is not stored.
+    """Describe a measurement; ``None`` if it is not stored.
 
-    Sides that are not committed have none, and neither do interpreters with the same releases.
+    So it is if a side is not committed, or if interpreters hold the same releases.
     """
     versions = tuple(side.version for side in sides if side.version is not None)
     has_one_name = len(set(versions)) == 1 < len({side.python for side in sides})
@@ -236,10 +243,7 @@ def differences_of(
 ) -> list[Difference]:
     """Return the cases of a comparison as JSON has them, with the precision of their machine.
 
-    Args:
-        compared: the comparison.
-        machine: name of its machine.
-        sides: names of both sides, if others follow.
+    If others follow, ``sides`` are the names of both sides.
     """
     if compared.record is None:
         graphs = MachineGraphs(())
@@ -267,11 +271,7 @@ def differences_of(
 def report(compared: Compared, found: Sequence[Difference], before: str, after: str) -> str:
     """Return the cases, differences first and the largest on top, then those without a value.
 
-    Args:
-        compared: the comparison.
-        found: what `differences_of` returns for it.
-        before: name of the side before.
-        after: name of the side after.
+    ``found`` is what `differences_of` returns.
     """
     shown = sorted((case for case in found if any(case.values)), key=_order)
     ratios = [case for case in found if case.interval is not None]
@@ -320,11 +320,5 @@ def _summary(ratios: Sequence[Difference]) -> str:
 
 def _row(case: Difference) -> tuple[str, ...]:
     rounds = str(case.rounds or ("" if case.reason else "exact"))
-    return (
-        f"`{case.case}`",
-        *case.values,
-        case.change,
-        case.ends,
-        rounds,
-        case.reason or case.verdict,
-    )
+    end = case.change, case.ends, rounds, case.reason or case.verdict
+    return f"`{case.case}`", *case.values, *end

@@ -29,8 +29,6 @@ _WORTH_SAYING_S = 10.0
 """A listing that takes longer is reported, because each round imports the suites too."""
 Benchmarks = list[dict[str, Any]]
 """Entries of asv's list."""
-
-
 _ALL = ""
 """Stands for all suites in a map of failures: none of them can be imported."""
 
@@ -94,7 +92,7 @@ class MeasurableCase:
 
     @property
     def benchmark(self) -> str:
-        """Name of the benchmark, such as ``suite.Class.time_x``."""
+        """Its name without parameters: ``suite.Class.time_x``."""
         return benchmark_of(self.name)
 
 
@@ -120,19 +118,14 @@ def list_benchmarks(
 
     If the pattern begins with ``^`` and the name of a module, no other is imported. The last side
     lists them, and earlier sides list the suites that it cannot import. A line on standard error
-    names each suite that no side can import.
-
-    Args:
-        workplace: the checkout and its configuration.
-        sides: the versions.
-        pattern: chooses the cases.
-        import_s: how long importing a suite may take, if asv.conf.json does not allow less.
+    names each suite that no side can import. Importing one may take ``import_s``, or what
+    asv.conf.json allows if that is less.
 
     Raises:
-        WatchError: an environment cannot be made, no suite can be imported, or a side does not
-            import its own package.
+        WatchError: an environment cannot be made, no suite can be imported, or a suite imports the
+            package from elsewhere.
     """
-    import_folders(workplace, sides)
+    _make_environments(workplace, sides)
     declared = workplace.declared
     modules = _named_module(sides[-1].suites, pattern)
     benchmarks, failures = _list_in(sides[-1], declared, modules, import_s)
@@ -143,8 +136,19 @@ def list_benchmarks(
             found, left_out = _list_in(other, declared, named, import_s)
             benchmarks = [*benchmarks, *found]
     failures = left_out | failures
-    _report(benchmarks, {suite: failures[suite] for suite in left_out})
+    for suite in left_out:
+        reason = failures[suite]
+        line = f"suite {suite} cannot be imported: {reason}" if suite else reason
+        if not benchmarks:
+            raise WatchError(line)
+        print(line, file=sys.stderr, flush=True)
     return Listing(benchmarks, failures, tuple(left_out))
+
+
+def _make_environments(workplace: Workplace, sides: Sequence[Side]) -> None:
+    specs = {(side.environment.name, side.environment.folder): side.environment for side in sides}
+    for spec in specs.values():
+        make_environment(workplace.root, workplace.configuration.repository, spec)
 
 
 def import_folders(workplace: Workplace, sides: Sequence[Side]) -> list[str]:
@@ -153,11 +157,8 @@ def import_folders(workplace: Workplace, sides: Sequence[Side]) -> list[str]:
     Raises:
         WatchError: an environment cannot be made, or two packages are imported from one folder.
     """
-    configuration = workplace.configuration
-    specs = {(side.environment.name, side.environment.folder): side.environment for side in sides}
-    for spec in specs.values():
-        make_environment(workplace.root, configuration.repository, spec)
-    project, found = configuration.project, dict[str, Side]()
+    _make_environments(workplace, sides)
+    project, found = workplace.configuration.project, dict[str, Side]()
     folders = [side.imported_from(project) for side in sides]
     for side, folder in zip(sides, folders, strict=True):
         other = found.setdefault(folder, side)
@@ -181,24 +182,8 @@ def _named_module(suites: Path, pattern: str) -> list[str]:
     return [match[1]] if any(file.is_file() for file in files) else []
 
 
-def _report(benchmarks: Benchmarks, failures: Mapping[str, str]) -> None:
-    """Name the suites that cannot be imported, each in a line on standard error.
-
-    Raises:
-        WatchError: no suite is left.
-    """
-    lines = [
-        f"suite {suite} cannot be imported: {reason}" if suite else reason
-        for suite, reason in failures.items()
-    ]
-    if lines and not benchmarks:
-        raise WatchError(lines[0])
-    for line in lines:
-        print(line, file=sys.stderr, flush=True)
-
-
 def _list_in(
-    side: Side, declared: Declared, modules: Sequence[str], import_s: float = math.inf
+    side: Side, declared: Declared, modules: Sequence[str], import_s: float
 ) -> tuple[Benchmarks, dict[str, str]]:
     """List the benchmarks of modules, or of all, and say why others cannot be imported.
 
@@ -257,14 +242,7 @@ def choose_cases(
     *wanted: Measures,
     needed: bool = True,
 ) -> list[MeasurableCase]:
-    """Return the selected cases that may run here, those that time something first.
-
-    Args:
-        benchmarks: entries of asv's list.
-        selection: chooses the cases.
-        declared: what the project declares.
-        wanted: kinds of cases; all if none is named.
-        needed: whether a selection without cases is refused.
+    """Return the selected cases of the wanted kinds, or of all, that may run here; times first.
 
     Raises:
         WatchError: no case is left, although one is needed.
@@ -339,7 +317,6 @@ def select_cases(
 
 
 def _cannot_run(benchmark: dict[str, Any], params: tuple[str, ...], declared: Declared) -> str:
-    """Return why a case is skipped, as far as asv's list tells; empty if it runs."""
     if declared.uses_gpu(case_name(benchmark["name"], params)) and gpu_is_plainly_absent():
         return "no GPU on this machine"
     # asv's list of cases names values by their repr, the decorator's holds the values.

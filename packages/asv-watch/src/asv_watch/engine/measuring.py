@@ -70,8 +70,7 @@ def measure_cases(
         The cases in the order in which they were finished.
 
     Raises:
-        MachineError: the machine is to blame for a failure, such as for a full disk; the finished
-            cases are kept.
+        MachineError: the machine is to blame, such as a full disk; finished cases are kept.
     """
     timed = _suite_by_suite([case for case in cases if case.is_timed])
     others = [case for case in cases if not case.is_timed]
@@ -169,9 +168,6 @@ def _measure(
     """Measure a round of a case and return its ratios in words.
 
     If a side is skipped or fails, the others are measured without it, if at least two are left.
-
-    Raises:
-        MachineError: the machine is to blame for a failure.
     """
     message = ""
     while case in measured.open:
@@ -215,13 +211,7 @@ class Unfinished:
     """The rounds of one measurement that were kept, by case."""
 
     def __init__(self, folder: Path, sides: Sequence[Side], *identity: str) -> None:
-        """Read what an earlier start kept.
-
-        Args:
-            folder: where the files of all unfinished measurements are.
-            sides: the versions that are measured.
-            identity: what else distinguishes this measurement.
-        """
+        """Read what an earlier start kept in the folder; ``identity`` also distinguishes it."""
         self._sides = sides
         key = hashlib.sha256()
         for part in (*identity, *sides):
@@ -231,7 +221,6 @@ class Unfinished:
         self._path = folder / f"{key.hexdigest()[:16]}.jsonl"
         self._at = 0
         self.rounds: dict[str, list[Round]] = {}
-        """Maps a case to its rounds."""
         if self._path.exists() and time.time() - self._path.stat().st_mtime < _OLDEST_S:
             for kept in read_stored(self._path, _KeptRound, "round")[0]:
                 self._at = kept.at
@@ -254,10 +243,11 @@ class Unfinished:
         budget: Budget | None = None,
     ) -> None:
         """Measure cases as `measure_cases` does, beginning with the rounds that were kept."""
-        rounds_of = {case: case.rounds if len(self._sides) == 1 else 5 for case in cases}
-        left = sum(rounds_of.values())
+        is_alone = len(self._sides) == 1
+        rounds = {case: case.rounds if is_alone else sampling.fewest_rounds for case in cases}
+        left = sum(rounds.values())
         for group in self._groups(cases, budget):
-            left -= sum(map(rounds_of.__getitem__, group))
+            left -= sum(map(rounds.__getitem__, group))
             measure_cases(
                 self._sides,
                 group,

@@ -14,7 +14,13 @@ from asv_watch.answers import JsonFile, write_answer
 from asv_watch.asv.selection import EVERYTHING, Selection, matching
 from asv_watch.asv.settings import Configuration
 from asv_watch.comparison import Comparison, Outcome, Ratio
-from asv_watch.engine.cases import Benchmarks, MeasurableCase, choose_cases, list_benchmarks
+from asv_watch.engine.cases import (
+    Benchmarks,
+    MeasurableCase,
+    choose_cases,
+    import_folders,
+    list_benchmarks,
+)
 from asv_watch.engine.measuring import measure_cases
 from asv_watch.engine.processes import Round
 from asv_watch.engine.rounds import Sampling
@@ -187,6 +193,7 @@ def _measure(
     """
     with Display().during("listing the cases", budget):
         import_s = _SHARE_OF_AN_IMPORT * result.limit_s
+        import_folders(workplace, sides)
         listing = list_benchmarks(workplace, sides, selection.pattern, import_s)
     chosen = choose_cases(listing.benchmarks, selection, workplace.declared)
     ignored = [case for case in chosen if case.ignored and case.is_timed]
