@@ -20,7 +20,6 @@ serves only cases with the same `MeasurableCase.process`: peak memory is that of
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import itertools
 import json
 import math
@@ -133,12 +132,7 @@ _READY = "pid", "calls", "one thread", "computes", "clock", "setup costs"
 
 
 class UnmeasuredError(Exception):
-    """A side gives no number.
-
-    Args:
-        reason: the reason.
-        server: the server of that side.
-    """
+    """A side gives no number, for a reason."""
 
     def __init__(self, reason: str, server: SideProcess) -> None:
         super().__init__(reason)
@@ -204,8 +198,7 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
 
         Args:
             side: the side that it runs.
-            folder: its working folder; servers of the same side share what ``setup_cache`` made
-                there.
+            folder: servers of the same side share what ``setup_cache`` made there.
             seed: seed of the random numbers of its cases.
             sides: number of servers that run at the same time, and share the memory.
             preload: modules that are imported before the first case that times something.
@@ -248,11 +241,7 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
     def use(self, parent: Parent, requests: int, answers: int, case: MeasurableCase) -> None:
         """Use a process that has started for a case and those that share its process.
 
-        Args:
-            parent: from which it was forked.
-            requests: descriptor to which requests are written.
-            answers: descriptor from which answers are read.
-            case: the case.
+        Requests and answers are descriptors, to be written to and read from.
         """
         lines = children.Lines(os.fdopen(answers, "rb", 0), self._memory_limit)
         self._connection = Connection(parent, os.fdopen(requests, "wb", 0), lines)
@@ -274,12 +263,7 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
         self._send(json.dumps(request | {"clock": self.side.environment.declared.clock}))
 
     def wait_until_ready(self) -> _Answer:
-        """Wait until the case has warmed up or has a value, and return this answer.
-
-        Raises:
-            CaseSkippedError: it cannot run here.
-            CaseFailedError: it failed, or was not ready in time.
-        """
+        """Wait until the case has warmed up or has a value; return or raise as `_answer` does."""
         assert self._case is not None  # noqa: S101 - it was started
         timeout = self._case.timeout
         self._answer("imported")
@@ -292,21 +276,12 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
         return answer
 
     def wait_for_value(self) -> SideResult:
-        """Wait for the value of a case that times nothing, and return it.
-
-        Raises:
-            CaseSkippedError: it cannot run here.
-            CaseFailedError: it failed, or took too long.
-        """
+        """Wait for the value of a case that times nothing, and return it."""
         value = self.wait_until_ready()["value"]
         return SideResult(value if value.is_integer() else float(f"{value:.{_DIGITS_OF_VALUES}g}"))
 
     def sample(self, *, same_setup: bool = False) -> SideResult:
-        """Take a sample, if wanted without another ``setup`` before it.
-
-        Raises:
-            CaseFailedError: the case failed, or took too long.
-        """
+        """Take a sample, if wanted without another ``setup`` before it."""
         self._send("same setup" if same_setup else "")
         answer = self._answer("seconds")
         return SideResult(
@@ -355,7 +330,7 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
 
         Raises:
             CaseSkippedError: the case cannot run here.
-            CaseFailedError: the case failed, or its process ended.
+            CaseFailedError: the case failed, took too long, or its process ended.
             MachineError: it failed because of the machine, for example a full disk.
         """
         answer = self._read()
@@ -364,8 +339,7 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
         if answer.keys() >= {*wanted}:
             return answer
         if "failed" not in answer and "status" not in answer:
-            self.stop(kill=True)
-            raise CaseFailedError("wrote another answer than its process gives", self)
+            raise self._killed("wrote another answer than its process gives")
         reason = answer["failed"] if "failed" in answer else self._end_in_words(answer["status"])
         check_machine(f"{self.side.name}: {reason}", self.folder)
         raise CaseFailedError(self._shown(reason), self)
@@ -404,16 +378,18 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
             self.stop(kill=True)
             raise CaseTimedOutError(reason, self) from None
         except children.TooMuchMemoryError as error:
-            self.stop(kill=True)
-            raise CaseFailedError(str(error), self) from None
+            raise self._killed(str(error)) from None
         except (msgspec.DecodeError, UnicodeDecodeError):
-            self.stop(kill=True)
-            raise CaseFailedError("wrote another answer than its process gives", self) from None
+            raise self._killed("wrote another answer than its process gives") from None
         if "status" in answer:
             self._case = None
             if not answer.get("goes on"):
                 self.stop()
         return answer
+
+    def _killed(self, reason: str) -> CaseFailedError:
+        self.stop(kill=True)
+        return CaseFailedError(reason, self)
 
     def _wait(self, connection: Connection, deadline: float) -> _Answer:
         """Wait for an answer about the case; take note of those about the process."""
@@ -470,12 +446,7 @@ def measure_round(
 ) -> tuple[SideResult, ...]:
     """Measure one case on all sides: times interleaved, other values once per side.
 
-    Args:
-        servers: one for each side.
-        case: the case to measure.
-        number: number of the round, from 0, which says in which order sides begin.
-
-    Returns: The measurement of each side.
+    The number of the round, from 0, says in which order sides begin.
 
     Raises:
         CaseSkippedError: a side cannot run it.
@@ -514,15 +485,15 @@ def measure_round(
         raise
     finally:
         _end_cases(servers)
-    numbers = []
-    for server, side_samples, answer in zip(servers, samples, ready, strict=True):
+    for server, side_samples in zip(servers, samples, strict=True):
         if not all(0 < sample.value < math.inf for sample in side_samples):
             raise CaseFailedError(
                 "a sample is not finite or not above zero: the clock stood still", server
             )
-        measured = _number_of(side_samples, answer["clock"])
-        numbers.append(dataclasses.replace(measured, one_setup=same_setup))
-    return tuple(numbers)
+    return tuple(
+        _number_of(side_samples, answer["clock"], one_setup=same_setup)
+        for side_samples, answer in zip(samples, ready, strict=True)
+    )
 
 
 def _values(
@@ -551,11 +522,8 @@ def sampling_orders(sides: int, number: int) -> list[list[int]]:
     They are the rows of a Williams square: each side stands in each place, and follows each other
     side, equally often (E. J. Williams, "Experimental designs balanced for the estimation of
     residual effects of treatments", 1949). Two sides get 0 1, 1 0. In any fixed order, a side
-    would always find the caches as the same neighbour left them.
-
-    Args:
-        sides: number of sides, k: the square has k rows, or 2 k if k is odd.
-        number: number of the round, from 0: each begins with the next row.
+    would always find the caches as the same neighbour left them. The square of k sides has k rows,
+    or 2 k if k is odd; the round of each number, from 0, begins with the next row.
     """
     steps = [(place + 1) // 2 * (1 if place % 2 else -1) for place in range(sides)]
     rows = [[(shift + step) % sides for step in steps] for shift in range(sides)]
@@ -647,7 +615,7 @@ def _end_cases(servers: Sequence[SideProcess]) -> None:
         server.check_unchanged()
 
 
-def _number_of(samples: Sequence[SideResult], clock: Clock) -> SideResult:
+def _number_of(samples: Sequence[SideResult], clock: Clock, *, one_setup: bool) -> SideResult:
     """Return the means of the fastest samples by each clock: interference only ever adds time."""
     counted = fastest(samples, lambda sample: sample.value)
     return SideResult(
@@ -656,6 +624,7 @@ def _number_of(samples: Sequence[SideResult], clock: Clock) -> SideResult:
         _mean_of_fastest(sample.cpu for sample in samples),
         computes=sum(sample.computes for sample in samples) >= COMPUTING * len(samples),
         clock=clock,
+        one_setup=one_setup,
     )
 
 

@@ -151,14 +151,9 @@ class RoundsOfCases:
         keep: KeepCase,
         kept: Mapping[str, Sequence[processes.Round]],
     ) -> None:
-        """Begin with the rounds that an earlier start kept.
+        """Begin with the rounds of so many sides that an earlier start kept, by case.
 
-        Args:
-            cases: the cases to measure.
-            sides: number of versions.
-            sampling: how many rounds.
-            keep: called with each case that is finished.
-            kept: maps a case to its rounds.
+        ``keep`` is called with each case that is finished.
         """
         self.open = {case: _OpenCase(case, list(kept.get(case.name, ()))) for case in cases}
         self._sides = sides
@@ -180,17 +175,13 @@ class RoundsOfCases:
         """
         opened = self.open[case]
         opened.rounds.append(numbers)
-        values = [number.value for number in numbers if number]
+        by_round = [[n.value for n in each if n] for each in opened.rounds]
+        values = by_round[-1]
         if not case.is_timed:
-            values_by_round = [
-                [n.value for n in round_numbers if n] for round_numbers in opened.rounds
-            ]
-            repeats = (
-                case.measures == "value" and values_by_round == [values] * _ROUNDS_TO_CALL_EXACT
-            )
+            repeats = case.measures == "value" and by_round == [values] * _ROUNDS_TO_CALL_EXACT
             is_exact = case.measures == "count" or repeats
-            has_ratio = min(map(min, values_by_round)) > 0
-            if is_exact or (not has_ratio and len(values_by_round) >= _ROUNDS_TO_CALL_EXACT):
+            has_ratio = min(map(min, by_round)) > 0
+            if is_exact or (not has_ratio and len(by_round) >= _ROUNDS_TO_CALL_EXACT):
                 self._close(case, exact=is_exact)
                 shown = ", ".join(quantities.quantity(value, case.unit) for value in values)
                 return "same" if len(values) > len(set(values)) == 1 else shown
@@ -251,6 +242,7 @@ class RoundsOfCases:
     def _are_known(self, opened: _OpenCase, ratios: Sequence[Estimated], *, is_busy: bool) -> bool:
         """Tell whether a case needs no more rounds; a doubtful one gets as many again."""
         rounds = len(opened.rounds)
+        # The difference from 1 and half of the interval's width, both as logarithms.
         measured = [
             (abs(math.log(ratio)), math.log(high / low) / 2) for ratio, (low, high) in ratios
         ]
@@ -267,7 +259,6 @@ class RoundsOfCases:
         return not is_doubtful
 
     def _is_precise(self, difference: float, half: float) -> bool:
-        """Tell whether half an interval's width suffices for a difference (both logarithms)."""
         sampling = self._sampling
         return is_precise(difference, half, sampling.half_width, sampling.share_of_difference)
 
@@ -299,7 +290,6 @@ class RoundsOfCases:
         )
 
     def _fewest_rounds(self, case: MeasurableCase) -> int:
-        """Return the fewest rounds of a case; for a single version its suite says how many."""
         return case.rounds if self._sides == 1 else self._sampling.fewest_rounds
 
     def rounds_left(self) -> dict[MeasurableCase, int]:
@@ -307,16 +297,15 @@ class RoundsOfCases:
         return {case: self._rounds_left(opened) for case, opened in self.open.items()}
 
     def _rounds_left(self, opened: _OpenCase) -> int:
-        sampling, rounds = self._sampling, len(opened.rounds)
+        rounds, is_busy = len(opened.rounds), self._is_busy(opened)
         needed = max(rounds, self._fewest_rounds(opened.case))
         if rounds < _ROUNDS_TO_ESTIMATE:
             return needed - rounds
         if opened.repeated_until:
             return max(0, opened.repeated_until - rounds)
-        is_busy = self._is_busy(opened)
         for pair in filter(None, opened.ratios()):
             spread, difference = spread_of_rounds(pair), abs(math.log(statistics.median(pair)))
-            while needed < sampling.most_rounds:
+            while needed < self._sampling.most_rounds:
                 half = margin_of_error(spread, needed)
                 if self._is_precise(difference, half) or (
                     is_busy and self._is_answered(difference, half, needed)

@@ -5,11 +5,12 @@ newer commit (`asv_watch.records.store`), so cases that it measured are not meas
 run ends, it is exported to asv's file of the commit (`asv_watch.asv.export`).
 """
 
+import contextlib
 import itertools
 import json
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -49,15 +50,14 @@ Outcomes = dict[str, tuple[Outcome, str]]
 class Tally:
     """Outcomes of the cases of a run, counted."""
 
-    counts: dict[str, int] = field(default_factory=dict)
-    """Maps an outcome to its number of cases."""
+    counts: Counter[str] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
     """A line for each case that failed or timed out."""
 
     def add(self, outcomes: Outcomes) -> None:
         """Count the outcomes of one run."""
         for case, (outcome, reason) in outcomes.items():
-            self.counts[outcome.value] = self.counts.get(outcome.value, 0) + 1
+            self.counts[outcome.value] += 1
             if outcome in {Outcome.FAILED, Outcome.TIMED_OUT}:
                 last = reason.splitlines()[-1] if reason else "no message"
                 self.failures.append(f"{case} {outcome.value}: {last}")
@@ -94,7 +94,8 @@ def measure_commit(
         MachineError: the machine is to blame for a failure; what was measured before stays.
         WatchError: the commit cannot be measured at all.
     """
-    subject = ask_git(workplace.configuration.repository, "log", "-1", "--format=%h %s", commit)
+    repository = workplace.configuration.repository
+    subject = ask_git(repository, "log", "-1", "--format=%h %s", commit)
     print(f"{subject}\n  with {environment.label}, on {workplace.machine}", flush=True)
     started = time.monotonic()
     side = commit_side(workplace, commit, environment)
@@ -153,11 +154,9 @@ def measure_commit(
 
 
 def newest_first(suites: Path, cases: Iterable[MeasurableCase]) -> list[MeasurableCase]:
-    """Put the cases of the suites that git says changed last first: a long run shows them soon.
+    """Put the cases whose suites git says changed last first: a long run shows them soon.
 
-    Args:
-        suites: the folder of the suites.
-        cases: in the order of the site, in which those of one file stay.
+    Those of one file stay in their order.
     """
     log = ask_git(suites, "log", "--format=", "--name-only", "--relative", "--", ".")
     changed: dict[str, int] = {}
@@ -166,16 +165,15 @@ def newest_first(suites: Path, cases: Iterable[MeasurableCase]) -> list[Measurab
     return sorted(cases, key=lambda case: changed.get(case.name.partition(".")[0], -1))
 
 
-@contextmanager
+@contextlib.contextmanager
 def exported(
     workplace: Workplace, side: Side, version: Version, benchmarks: Benchmarks
 ) -> Iterator[None]:
     """Export all that is stored of a commit to asv's file, however the block ends."""
-    results, machine = workplace.configuration.results, workplace.machine
-    repository, environment = workplace.configuration.repository, side.environment
-    path = result_file(results, machine, version.commit, environment)
-    store_machine(results, machine)
-    date = ask_git(repository, "log", "-1", "--format=%at", version.commit)
+    configuration, environment = workplace.configuration, side.environment
+    path = result_file(configuration.results, workplace.machine, version.commit, environment)
+    store_machine(configuration.results, workplace.machine)
+    date = ask_git(configuration.repository, "log", "-1", "--format=%at", version.commit)
     try:
         yield
     finally:
@@ -208,14 +206,12 @@ def _known(
     known: Outcomes = {}
     results = workplace.configuration.results
     path = result_file(results, workplace.machine, version.commit, environment)
-    try:
+    with contextlib.suppress(asv_files.DamagedError):  # or missing: it is measured anew
         stored = asv_files.read_results(path)
         for name, of_code in stored.benchmark_version.items():
             for params, run in asv_files.runs_of(stored, name):
                 if versions.get(case := case_name(name, params)) == of_code:
                     known[case] = run.outcome, run.reason
-    except asv_files.DamagedError:
-        pass  # there is none, or what it has is measured anew
     for name, measured in _measured(workplace, version, environment).items():
         if versions.get(name) == measured.benchmark_version:
             known[name] = measured.outcome(0)
@@ -223,16 +219,15 @@ def _known(
 
 
 def _list(workplace: Workplace, version: Side, commit: str) -> tuple[Benchmarks, dict[str, str]]:
-    """List the suites' benchmarks: this machine's list, unless a later commit may change values.
+    """List the suites' benchmarks, and why suites that are in no list cannot be imported.
 
-    If a suite cannot be imported with a commit, its cases in the stored list count as failed.
-
-    Returns:
-        The benchmarks, and why suites that are in neither list cannot be imported.
+    They are this machine's list, unless a later commit may change values. If a suite cannot be
+    imported with a commit, its cases in the stored list count as failed.
     """
-    results = workplace.configuration.results
+    configuration = workplace.configuration
+    results, suites = configuration.results, configuration.suites
     stored = asv_files.read_machine_list(results, workplace.machine)
-    make_environment(workplace.root, workplace.configuration.repository, version.environment)
+    make_environment(workplace.root, configuration.repository, version.environment)
     try:
         listing = list_benchmarks(workplace, [version])
     except WatchError:
@@ -244,16 +239,11 @@ def _list(workplace: Workplace, version: Side, commit: str) -> tuple[Benchmarks,
         for suite in listing.failures
     }
     names = itertools.chain.from_iterable(failing.values())
-    benchmarks = [
-        *listing.benchmarks,
-        *(workplace.declared.describe(stored[name]) for name in names),
-    ]
-    configuration = workplace.configuration
-    later = commits_changing(
-        configuration.repository, f"{commit}..HEAD", configuration.measured_paths
-    )
+    described = (workplace.declared.describe(stored[name]) for name in names)
+    benchmarks = [*listing.benchmarks, *described]
+    measured = configuration.measured_paths
+    later = commits_changing(configuration.repository, f"{commit}..HEAD", measured)
     if not stored or not later:
-        suites = workplace.configuration.suites
         committed = ask_git(suites, "log", "-1", "--format=%ct", "--", ".")
         entries = {str(benchmark["name"]): benchmark for benchmark in benchmarks}
         asv_files.store_list(results, workplace.machine, entries, int(committed or 0))

@@ -29,12 +29,7 @@ _RESULTS_SIZE = _GIB // 4
 
 
 def check_checkout(root: Path) -> None:
-    """Refuse a folder from which asv cannot see every commit.
-
-    Raises:
-        WatchError: git is missing; ``root`` is no checkout or another user's, has no commit, is
-            shallow, or has a line break in its name.
-    """
+    """Refuse a folder from which asv cannot see every commit, or that has a broken name."""
     if "\n" in str(root):
         raise WatchError(
             f"the folder {str(root)!r} has a line break in its name, which git cannot share "
@@ -91,10 +86,7 @@ def check_room(
 def count_that_fits(
     configuration: settings.Configuration, folders: Collection[Path], most: int
 ) -> int:
-    """Return how many of the environments in these folders fit on the disk, at most ``most``.
-
-    Those that are installed already need no more room.
-    """
+    """Return how many of these environments fit on the disk; installed ones need no more room."""
     free = _free_bytes(configuration.results) - _RESULTS_SIZE
     size = max(1.0, configuration.declared.environment_gib * _GIB)
     return min(most, sum(folder.is_dir() for folder in folders) + int(free / size))
@@ -126,11 +118,14 @@ class Workplace:
         return self.configuration.results / self.machine
 
 
-def _remedy_of_branch(repository: Path, branch: str) -> str:
-    if git.ask_git(repository, "rev-parse", "--verify", f"refs/remotes/origin/{branch}"):
-        return f"make it with `git branch {branch} origin/{branch}`"
-    head = git.ask_git(repository, "symbolic-ref", "--short", "HEAD")
-    return f'write "branches": ["{head or "main"}"] into asv.conf.json'
+def _check_branch(repository: Path, branch: str) -> None:
+    if git.ask_git(repository, "rev-parse", "--verify", f"refs/heads/{branch}"):
+        return
+    remedy = f"make it with `git branch {branch} origin/{branch}`"
+    if not git.ask_git(repository, "rev-parse", "--verify", f"refs/remotes/origin/{branch}"):
+        head = git.ask_git(repository, "symbolic-ref", "--short", "HEAD")
+        remedy = f'write "branches": ["{head or "main"}"] into asv.conf.json'
+    raise WatchError(f"there is no local branch {branch!r}, which asv.conf.json tracks; {remedy}")
 
 
 @contextmanager
@@ -141,7 +136,7 @@ def open_workplace(
 
     Args:
         root: the checkout.
-        job: the name of the job, such as ``nightly``.
+        job: its name for people, such as ``nightly``.
         release: a release that asv.conf.json pins, ``newest`` or ``all``.
         machine: the host's name if empty.
         committed: refuse changes of measured files that are not committed.
@@ -154,14 +149,7 @@ def open_workplace(
     environments = settings.select_environments(configuration.environments, release)
     name = machine_name(machine)
     if committed:
-        branch = configuration.branch
-        if not git.ask_git(
-            configuration.repository, "rev-parse", "--verify", f"refs/heads/{branch}"
-        ):
-            raise WatchError(
-                f"there is no local branch {branch!r}, which asv.conf.json tracks; "
-                f"{_remedy_of_branch(configuration.repository, branch)}"
-            )
+        _check_branch(configuration.repository, configuration.branch)
         if configuration.repository == root:  # else changes here are none of what is measured
             folders = configuration.results, configuration.site
             check_clean(root, configuration.declared.measured_paths, *folders)
@@ -170,7 +158,6 @@ def open_workplace(
         yield Workplace(root, configuration, environments, name)
 
 
-WORKING_TREE = "."
 _PACKAGES = "interleaved/packages"
 """Folder below the work folder for the packages of commits."""
 _TREE = "tree-"
@@ -237,7 +224,7 @@ def side(workplace: Workplace, text: str, release: str = settings.NEWEST) -> Sid
     """Make one side from what a person typed.
 
     Args:
-        workplace: the checkout and its configuration.
+        workplace: the checkout.
         text: a commit, tag or branch, or ``.`` for the working tree as it is; optionally
             followed by ``@`` and a release: ``v1@2.14.1``.
         release: the release if ``text`` names none.
@@ -254,7 +241,7 @@ def side(workplace: Workplace, text: str, release: str = settings.NEWEST) -> Sid
         names = ", ".join(spec.label for spec in environments)
         raise WatchError(f"a side takes one environment, and {wanted!r} names several: {names}")
     [environment] = environments
-    if revision == WORKING_TREE:
+    if revision == ".":
         kept = configuration.work_folder, configuration.environments_folder
         written = (*kept, configuration.results, configuration.site)
         commit = git.working_tree_commit(repository, written)
@@ -304,13 +291,8 @@ def commit_side(
 
     In an interpreter that somebody else made, and where asv.conf.json neither builds nor installs
     the project, the commit's files are imported as they are: from ``src``, or beside the suites.
-
-    Args:
-        workplace: the checkout.
-        commit: full hash.
-        environment: where it runs.
-        name: name for people; by default short hash and environment.
-        prefix: begins the name of the folder of its package.
+    Its name for people is by default short hash and environment; the prefix begins the name of
+    its package's folder.
 
     Raises:
         WatchError: it cannot be built.
@@ -338,9 +320,7 @@ def commit_side(
 
 
 def interpreter_side(workplace: Workplace, python: str) -> Side:
-    """Make a side from an interpreter and the package that is installed there.
-
-    If the project is not installed there, its files at HEAD are used.
+    """Make a side from an interpreter and the package installed there, or else the files of HEAD.
 
     Raises:
         WatchError: there is no such interpreter, or it lacks asv_runner.

@@ -24,7 +24,7 @@ from typing import IO, Any, ClassVar
 import psutil
 
 from asv_watch.errors import WatchError
-from asv_watch.machine.lock import end_processes
+from asv_watch.machine.lock import end_processes, family
 
 MEMORY_LIMIT = "ASV_WATCH_MEMORY_LIMIT_GIB"
 """Environment variable: memory that a case may use, in GiB."""
@@ -35,10 +35,7 @@ _CGROUPS = Path("/sys/fs/cgroup")
 
 
 def memory_limit(sides: int = 1) -> float:
-    """Return the memory in bytes that the process of a case may use, with its children.
-
-    Args:
-        sides: how many such processes run at the same time.
+    """Return the memory in bytes that each of so many processes of a case may use, with children.
 
     Raises:
         WatchError: the environment variable is no number above 0.
@@ -88,31 +85,23 @@ def _cgroup_limits(cgroups: Path, own: Path) -> Iterator[float]:
 
 def memory_of(pid: int) -> int:
     """Resident memory of a process and its descendants, in bytes; 0 once it has ended."""
-    try:
-        process = psutil.Process(pid)
-        family = [process, *process.children(recursive=True)]
-    except psutil.NoSuchProcess:
-        return 0
     total = 0
-    for member in family:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            total += member.memory_info().rss
+    with contextlib.suppress(psutil.NoSuchProcess):
+        for member in family(psutil.Process(pid)):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                total += member.memory_info().rss
     return total
 
 
-def end_largest_child(pid: int) -> bool:
-    """Kill the child of a process that uses most memory, with its descendants.
-
-    Returns:
-        Whether the process had a child.
-    """
+def _end_largest_child(pid: int) -> bool:
+    """Kill the child that uses most memory, with its descendants; return whether there was one."""
     try:
         child = max(psutil.Process(pid).children(), key=lambda child: memory_of(child.pid))
-        for member in (*child.children(recursive=True), child):
-            with contextlib.suppress(psutil.NoSuchProcess):
-                member.kill()
     except (psutil.NoSuchProcess, ValueError):
         return False
+    for member in family(child):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            member.kill()
     return True
 
 
@@ -203,12 +192,9 @@ class MemoryWatch:
     """Looks now and then at the memory of a process and its descendants."""
 
     def __init__(self, limit: float, *, ends_child: bool = False) -> None:
-        """Begin to watch.
+        """Begin to watch; the limit is in bytes.
 
-        Args:
-            limit: in bytes.
-            ends_child: whether the process goes on without its child that uses most, if it has
-                any.
+        With ``ends_child``, the process goes on without its child that uses most, if it has any.
         """
         self._limit, self._ends_child, self._next_look = limit, ends_child, 0.0
         self.has_ended_child = False
@@ -217,9 +203,8 @@ class MemoryWatch:
     def turns(self, pid: int, deadline: float) -> Iterator[float]:
         """Yield how many seconds to wait before the next look, until the deadline.
 
-        Args:
-            pid: id of the process; 0 if it is not known yet.
-            deadline: on the monotonic clock; at least one turn comes before it.
+        It is on the monotonic clock, and at least one turn comes before it. The id of a process
+        that is not known yet is 0.
 
         Raises:
             TimeoutError: the deadline has passed.
@@ -230,7 +215,7 @@ class MemoryWatch:
             if now >= self._next_look:
                 self._next_look = now + _SECONDS_BETWEEN_LOOKS
                 if pid and memory_of(pid) > self._limit:
-                    if not (self._ends_child and end_largest_child(pid)):
+                    if not (self._ends_child and _end_largest_child(pid)):
                         raise TooMuchMemoryError(limit_in_words(self._limit))
                     self.has_ended_child = True
             yield max(0.0, min(deadline, self._next_look) - now)
@@ -242,13 +227,7 @@ class Lines:
     """The lines that a process writes; its memory is watched while they are waited for."""
 
     def __init__(self, file: IO[bytes], memory_limit: float, pid: int = 0) -> None:
-        """Read nothing yet.
-
-        Args:
-            file: the end of a pipe to which it writes.
-            memory_limit: in bytes, for the process and its descendants.
-            pid: id of the process; 0 if it is not known yet.
-        """
+        """Read nothing yet; the limit is in bytes, and the id 0 if it is not known yet."""
         self.file, self.pid = file, pid
         self._watch = MemoryWatch(memory_limit)
         self._unread = b""

@@ -18,14 +18,9 @@ _FEWEST_BYTES = 32 * 1024**2
 
 
 def check_machine(reason: str, folder: Path) -> None:
-    """Raise an error if the machine, and not the case, is at fault, as with a full disk.
+    """Refuse a failure for which the machine, and not the case, is at fault, as with a full disk.
 
-    Args:
-        reason: why the case failed: the last line of its error.
-        folder: where it writes.
-
-    Raises:
-        MachineError: it is at fault; the message has the remedy.
+    The reason is the last line of the case's error, and the folder where it writes.
     """
     match = re.search(r"\[Errno (\d+)\]", reason)
     if match and int(match[1]) in OF_MACHINE:
@@ -94,15 +89,10 @@ _HINTS = re.compile(r"\s*(?:note:|hint:|╰)")
 
 
 def find_cause(log: str, status: int = 1, *, installs: bool = True) -> MachineError | WatchError:
-    """Return an error that says in one line why a command failed.
+    """Return an error that says in one line why a command failed, from its log and exit status.
 
-    Args:
-        log: what it printed.
-        status: its exit status.
-        installs: whether it installs packages, so that it meets the package index.
-
-    Returns:
-        A `MachineError` if its disk, memory or network is to blame, or the package index.
+    It is a `MachineError` if the disk, memory or network is to blame; or the package index, of
+    which only a command that installs packages speaks.
     """
     if status < 0:
         return WatchError(children.exit_in_words(status))
@@ -125,23 +115,21 @@ def run_command(
     watch: children.MemoryWatch | None = None,
     **options: Any,
 ) -> str:
-    """Run a command and return what it printed.
+    """Run a command and return what it printed; options are those of `subprocess.Popen`.
 
     Args:
         command: the program and its arguments.
         timeout_s: seconds after which it is ended, with the processes that it started.
         installs: whether it installs packages, and so waits for the package index.
         watch: its limit of memory, if that is not the usual one.
-        options: of `subprocess.Popen`, such as ``cwd``.
+        options: such as ``cwd``.
 
     Raises:
         MachineError: it failed because of the machine or the package index.
         WatchError: it failed otherwise, used too much memory, or took too long.
     """
-    watch, deadline = (
-        watch or children.MemoryWatch(children.memory_limit()),
-        time.monotonic() + timeout_s,
-    )
+    watch = watch or children.MemoryWatch(children.memory_limit())
+    deadline = time.monotonic() + timeout_s
     with children.Child(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
     ) as child:

@@ -34,7 +34,7 @@ _LINUX = {
 
 
 @functools.cache
-def cpu_description() -> Mapping[str, Any]:
+def _cpu_description() -> Mapping[str, Any]:
     """Describe the processor as py-cpuinfo does: at least its brand, family, model and stepping.
 
     On x86, Linux has these in a file. Elsewhere py-cpuinfo is asked, which takes more than a
@@ -59,7 +59,7 @@ def describe() -> dict[str, str]:
     return {
         "os": platform.system(),
         "arch": platform.machine(),
-        "cpu": str(cpu_description().get("brand_raw", "unknown")),
+        "cpu": str(_cpu_description().get("brand_raw", "unknown")),
         "num_cpu": str(psutil.cpu_count()),
         "ram": f"{round(psutil.virtual_memory().total / _GIB)} GiB",
     }
@@ -79,9 +79,6 @@ def machine_name(given: str) -> str:
     return name
 
 
-CPUS = "sys/devices/system/cpu"
-
-
 def machine_facts(root: Path = Path("/")) -> dict[str, str]:
     """Return what this machine is, as text by name."""
     facts = describe() | _cpu_facts(root)
@@ -93,14 +90,14 @@ def machine_facts(root: Path = Path("/")) -> dict[str, str]:
     facts["swap"] = f"{psutil.swap_memory().total / _GIB:.1f} GiB"
     return facts | {
         f"gpu {number} {name}": value
-        for number, values in enumerate(_query(list(_GPU_FACTS)))
-        for name, value in zip(_GPU_FACTS.values(), values, strict=False)
-        if value not in _NOTHING
+        for number, device in enumerate(_query(_GPU_FACTS))
+        for name, value in device.items()
     }
 
 
 def _cpu_facts(root: Path) -> dict[str, str]:
-    cpu = cpu_description()
+    cpus = root / "sys/devices/system/cpu"
+    cpu = _cpu_description()
     facts = {
         "cpu model": ", ".join(
             f"{key} {cpu.get(key, 'unknown')}" for key in ("family", "model", "stepping")
@@ -109,24 +106,24 @@ def _cpu_facts(root: Path) -> dict[str, str]:
         f"{usable_cores()} usable",
     }
     # py-cpuinfo takes the size of one line of /proc/cpuinfo for that of the last level.
-    for index in sorted((root / CPUS / "cpu0/cache").glob("index*")):
-        level, kind = read_text(index / "level"), read_text(index / "type")
+    for index in sorted((cpus / "cpu0/cache").glob("index*")):
+        level, kind = _read_text(index / "level"), _read_text(index / "type")
         name = f"L{level}" + {"Data": "d", "Instruction": "i"}.get(kind, "")
         facts[f"cache {name}"] = (
-            f"{read_text(index / 'size')}, shared by CPUs {read_text(index / 'shared_cpu_list')}"
+            f"{_read_text(index / 'size')}, shared by CPUs {_read_text(index / 'shared_cpu_list')}"
         )
     clock_source = "sys/devices/system/clocksource/clocksource0/current_clocksource"
-    governors = (root / CPUS).glob("cpu[0-9]*/cpufreq/scaling_governor")
-    huge_pages = read_text(root / "sys/kernel/mm/transparent_hugepage/enabled")
-    microcode = re.findall(r"^microcode\s*:\s*(\S+)", read_text(root / "proc/cpuinfo"), re.M)
+    governors = cpus.glob("cpu[0-9]*/cpufreq/scaling_governor")
+    huge_pages = _read_text(root / "sys/kernel/mm/transparent_hugepage/enabled")
+    microcode = re.findall(r"^microcode\s*:\s*(\S+)", _read_text(root / "proc/cpuinfo"), re.M)
     shown = {
-        "governor": ", ".join(sorted({read_text(path) for path in governors} - {""})),
-        "frequency driver": read_text(root / CPUS / "cpu0/cpufreq/scaling_driver"),
-        "boost": read_text(root / CPUS / "cpufreq/boost"),
-        "no turbo": read_text(root / CPUS / "intel_pstate/no_turbo"),
-        "simultaneous multithreading": read_text(root / CPUS / "smt/control"),
-        "isolated CPUs": read_text(root / CPUS / "isolated"),
-        "clock source": read_text(root / clock_source),
+        "governor": ", ".join(sorted({_read_text(path) for path in governors} - {""})),
+        "frequency driver": _read_text(cpus / "cpu0/cpufreq/scaling_driver"),
+        "boost": _read_text(cpus / "cpufreq/boost"),
+        "no turbo": _read_text(cpus / "intel_pstate/no_turbo"),
+        "simultaneous multithreading": _read_text(cpus / "smt/control"),
+        "isolated CPUs": _read_text(cpus / "isolated"),
+        "clock source": _read_text(root / clock_source),
         "transparent huge pages": "".join(re.findall(r"\[(\w+)\]", huge_pages)[:1]),
         "microcode": "".join(microcode[:1]),
     }
@@ -140,8 +137,8 @@ def usable_cores() -> int:
     return os.cpu_count() or 1
 
 
-def read_text(path: Path) -> str:
-    """Return the text of one of the kernel's files; empty if it is missing or not readable."""
+def _read_text(path: Path) -> str:
+    """Return the text of a kernel's file; empty if it is missing or not readable."""
     try:
         return path.read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
@@ -165,12 +162,10 @@ def machine_state() -> dict[str, Any]:
     hottest = [sensor.current for sensors in readings.values() for sensor in sensors]
     if hottest:
         state["hottest_sensor_celsius"] = max(hottest)
-    gpus = []
-    for values in _query(list(_GPU_STATE)):
-        named = zip(_GPU_STATE.values(), values, strict=False)
-        gpus.append({name: _number(value) for name, value in named if value not in _NOTHING})
-    if gpus:
-        state["gpus"] = gpus
+    if devices := _query(_GPU_STATE):
+        state["gpus"] = [
+            {name: _number(value) for name, value in device.items()} for device in devices
+        ]
     return state
 
 
@@ -184,12 +179,8 @@ def gpu_is_plainly_absent() -> bool:
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is not None and visible.strip() in {"", "-1"}:
         return True
-    nodes = [
-        *Path("/dev").glob("nvidia[0-9]*"),
-        *Path("/dev").glob("dxg"),
-        *Path("/dev").glob("nvhost*"),
-    ]
-    if nodes:
+    nodes = "nvidia[0-9]*", "dxg", "nvhost*"
+    if any(any(Path("/dev").glob(node)) for node in nodes):
         return False
     tool = shutil.which("nvidia-smi")
     if tool is None:
@@ -231,19 +222,18 @@ _QUERY_TIMEOUT = 20  # s: a device that fell off the bus can make the tool hang
 _NOTHING = {"", "[N/A]", "[Not Supported]", "N/A", "[Unknown Error]"}
 
 
-def _query(fields: list[str]) -> list[list[str]]:
-    """Return the values of each device; no device where the tool is missing or fails."""
-    tool = shutil.which("nvidia-smi")
-    if tool is None:
-        return []
-    command = [tool, f"--query-gpu={','.join(fields)}", "--format=csv,noheader"]
+def _query(fields: Mapping[str, str]) -> list[dict[str, str]]:
+    """Return what is known of each device; no device where the tool is missing or fails."""
+    command = ["nvidia-smi", f"--query-gpu={','.join(fields)}", "--format=csv,noheader"]
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=_QUERY_TIMEOUT, check=True
         )
     except (OSError, subprocess.SubprocessError):
         return []
-    return [row for row in csv.reader(done.stdout.splitlines(), skipinitialspace=True) if row]
+    rows = csv.reader(done.stdout.splitlines(), skipinitialspace=True)
+    named = [zip(fields.values(), row, strict=False) for row in rows if row]
+    return [{name: value for name, value in device if value not in _NOTHING} for device in named]
 
 
 def _number(value: str) -> float | str:

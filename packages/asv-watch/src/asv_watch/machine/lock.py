@@ -55,11 +55,8 @@ def exclusive_run(environments: Path, job: str) -> Iterator[None]:
     """Hold the checkout while the body runs; afterwards nothing of the run is left.
 
     Within the body, Python's temporary files go to a folder that is removed. What a run that was
-    killed left behind is cleaned up first.
-
-    Args:
-        environments: The folder of asv's environments, such as ``.asv/env``.
-        job: What runs, for the message to others, such as ``nightly``.
+    killed left behind is cleaned up first. The lock lies in the folder of asv's environments, and
+    names the job to others.
 
     Raises:
         WatchError: Another run holds the checkout.
@@ -80,11 +77,17 @@ def exclusive_run(environments: Path, job: str) -> Iterator[None]:
                 f"{run} is measuring in this checkout; wait for its end or stop it, then try again"
             )
         # A run whose guard was killed as well may have left something.
-        end_processes(lambda: processes_with(LOCK, str(path)))
+        end_processes(lambda: _processes_with(LOCK, str(path)))
         left = Path(_read(path).folder)
         if left.name.startswith(_PREFIX):
             shutil.rmtree(left, ignore_errors=True)
-        folder = _make_folder()
+        try:
+            folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        except OSError as error:
+            raise WatchError(
+                f"no temporary folder can be made ({error.strerror}); "
+                "make room, or set TMPDIR to a folder that is writable"
+            ) from error
         started = time.strftime("%Y-%m-%d %H:%M")
         _write(descriptor, _Holder(job, platform.node(), os.getpid(), started, str(folder)))
         stack.callback(_write, descriptor, _Holder())
@@ -111,16 +114,6 @@ def _read(path: Path) -> _Holder:
     return holder if shown.isprintable() else _Holder()
 
 
-def _make_folder() -> Path:
-    try:
-        return Path(tempfile.mkdtemp(prefix=_PREFIX))
-    except OSError as error:
-        raise WatchError(
-            f"no temporary folder can be made ({error.strerror}); "
-            "make room, or set TMPDIR to a folder that is writable"
-        ) from error
-
-
 @contextmanager
 def _guarded(folder: Path) -> Iterator[None]:
     guard = subprocess.Popen(
@@ -142,13 +135,14 @@ _SECONDS_TO_END = 4.0
 """Seconds after which processes that do not die, for instance on a broken disk, are given up."""
 
 
-def _family(process: psutil.Process) -> list[psutil.Process]:
+def family(process: psutil.Process) -> list[psutil.Process]:
+    """Return a process with its descendants; none if it has ended."""
     with contextlib.suppress(psutil.NoSuchProcess):
         return [process, *process.children(recursive=True)]
     return []
 
 
-def processes_with(variable: str, value: str) -> list[psutil.Process]:
+def _processes_with(variable: str, value: str) -> list[psutil.Process]:
     """Return the other processes that have an environment variable."""
     chosen = []
     for process in psutil.process_iter():
@@ -161,8 +155,7 @@ def processes_with(variable: str, value: str) -> list[psutil.Process]:
 def end_processes(find: Callable[[], Sequence[psutil.Process]]) -> None:
     """Kill what a function finds, with its descendants, until there is none, or for seconds."""
     deadline = time.monotonic() + _SECONDS_TO_END
-    while families := [_family(process) for process in find()]:
-        processes = list(itertools.chain(*families))
+    while processes := list(itertools.chain.from_iterable(map(family, find()))):
         for process in processes:
             with contextlib.suppress(psutil.Error):
                 process.kill()
@@ -176,7 +169,7 @@ def main(folder: Path) -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     sys.stdin.buffer.read()
-    end_processes(lambda: processes_with(RUN, str(folder)))
+    end_processes(lambda: _processes_with(RUN, str(folder)))
     shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -100,7 +100,7 @@ class _Releases:
     """The releases of a requirement in asv.conf.json, and what a machine stored about them."""
 
     def __init__(self, configuration: Configuration, requirement: str, machine: str) -> None:
-        self.requirement = requirement or the_requirement(configuration)
+        self.requirement = requirement or _the_requirement(configuration)
         self.machine = machine
         self._configuration = configuration
         self._listed = configuration.releases.get(self.requirement, ())
@@ -171,12 +171,7 @@ class _Releases:
         return f"no such releases were compared on {self.machine}{hint}"
 
 
-def the_requirement(configuration: Configuration) -> str:
-    """Return the requirement whose releases asv.conf.json lists.
-
-    Raises:
-        WatchError: it lists none, or those of several.
-    """
+def _the_requirement(configuration: Configuration) -> str:
     listed = list(configuration.releases)
     if len(listed) == 1:
         return listed[0]
@@ -194,32 +189,26 @@ def the_requirement(configuration: Configuration) -> str:
 def _measure(
     workplace: Workplace, pairs: Sequence[ReleasePair], cases: str, *, again: bool
 ) -> tuple[list[Difference], ExitStatus]:
-    """Compare the releases of each pair in what is missing, print and store it.
-
-    By default the cases of the short set that ``release_cases`` matches are measured, and those
-    that ``night_cases`` matches.
-    """
+    """Compare the releases of each pair in what is missing, print and store it."""
     found: list[Difference] = []
-    compared, status = 0, ExitStatus.DONE
+    compared, any_failed = 0, False
     package, declared = side(workplace, "HEAD"), workplace.declared
     selection = matching(cases, otherwise=declared.cases_of_releases)
     listed = _list_benchmarks(workplace, package, pairs[0].after)
     chosen = suites.choose_cases(listed, selection, declared, "time", "memory", "count")
     for pair, result in measure_releases(workplace, pairs, package, chosen, again=again):
         compared += 1
+        any_failed |= isinstance(result, WatchError) or bool(result.failures)
         if isinstance(result, WatchError):
-            status = ExitStatus.SOME_CASES_FAILED
             print(f"{pair.after.release} against {pair.before.version}: {result}", flush=True)
             continue
-        if result.failures:
-            status = ExitStatus.SOME_CASES_FAILED
         sides = str(pair.before.release), str(pair.after.release)
         in_pair = differences_of(result, workplace.machine, sides)
         print(f"\n{report(result, in_pair, *sides)}\n", flush=True)
         found += in_pair
     if not compared:
         print("nothing is missing: each release is compared already")
-    return found, status
+    return found, ExitStatus.SOME_CASES_FAILED if any_failed else ExitStatus.DONE
 
 
 def _list_benchmarks(

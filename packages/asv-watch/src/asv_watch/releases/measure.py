@@ -67,15 +67,15 @@ def release_pairs(
     release: str = "",
     against: str = "",
 ) -> tuple[ReleasePair, ...]:
-    """Pair the releases of asv.conf.json, the newest first.
+    """Pair the releases of a requirement, newest first, each with its predecessor.
 
     Args:
         requirement: the requirement of these releases.
-        releases: the releases of asv.conf.json, newest first.
+        releases: newest first.
         comparisons: those of one machine.
         release: the only release that is paired; all if empty.
-        against: the release with which each is paired; each one's predecessor if empty. The same
-            as ``release`` for a pair of a release with itself.
+        against: the release with which each is paired instead of its predecessor. The same as
+            ``release`` for a pair of a release with itself.
     """
     stored = release_steps(MachineGraphs(comparisons), requirement)
     if release and release == against:
@@ -128,15 +128,15 @@ def release_chains(
     return found
 
 
+def oldest_to_newest(chain: Sequence[ReleasePair]) -> list[EnvironmentSpec]:
+    """Return the releases of a chain; the release of a pair with itself comes twice."""
+    return [chain[-1].before, *(pair.after for pair in reversed(chain))]
+
+
 def longest_chain(workplace: Workplace, pairs: Iterable[ReleasePair]) -> int:
     """Return how many releases may be measured at once: five, or fewer on a small disk."""
     folders = {release.folder for pair in pairs for release in (pair.before, pair.after)}
     return max(2, count_that_fits(workplace.configuration, folders, _MOST_AT_ONCE))
-
-
-def oldest_to_newest(chain: Sequence[ReleasePair]) -> list[EnvironmentSpec]:
-    """Return the releases of a chain; the release of a pair with itself comes twice."""
-    return [chain[-1].before, *(pair.after for pair in reversed(chain))]
 
 
 def remove_environments(releases: Iterable[EnvironmentSpec]) -> None:
@@ -203,7 +203,6 @@ def _compare(
     package: Side,
     cases: Sequence[MeasurableCase],
 ) -> Iterator[tuple[ReleasePair, Compared | WatchError]]:
-    """Measure the releases of a chain in the given cases; yield each pair's comparison."""
     sides = [_side(package, release) for release in oldest_to_newest(chain)]
     timed = [case for case in cases if case.is_timed]
     try:
@@ -254,11 +253,7 @@ def _install(
 ) -> None:
     """Install and import both releases; if one fails, store that as a comparison without cases.
 
-    Args:
-        workplace: the checkout.
-        sides: the older release and the later one.
-        tried: maps the folder of a release to why it cannot be used; one that is missing is
-            installed and added.
+    Those that were ``tried``, by folder, are not installed again.
 
     Raises:
         MachineError: the machine is to blame, such as a full disk, and not the release.
@@ -288,12 +283,7 @@ def _install_release(workplace: Workplace, release: EnvironmentSpec) -> WatchErr
 
 
 def _run_script(release: EnvironmentSpec, script: Path, *arguments: str) -> str:
-    """Run a script in the environment of a release and return what it printed.
-
-    Raises:
-        MachineError: the machine is to blame.
-        WatchError: it failed.
-    """
+    """Run a script in the environment of a release and return what it printed."""
     command = [str(release.folder / "bin" / "python"), "-P", str(script), *arguments]
     variables = os.environ | dict(release.variables)
     try:
@@ -308,11 +298,7 @@ def _import_seconds(release: EnvironmentSpec) -> float:
 
 
 def _interleaved_imports(sides: Sequence[Side]) -> Comparison:
-    """Compare the cost of importing a requirement, in rounds of two processes of each side.
-
-    Raises:
-        WatchError: an import failed.
-    """
+    """Compare the cost of importing a requirement, in rounds of two processes of each side."""
     rounds = []
     for number in range(_IMPORT_ROUNDS):
         samples: list[list[float]] = [[] for _ in sides]

@@ -22,17 +22,12 @@ _REDIRECTIONS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIREC
 
 
 def read_commits(repository: Path, branch: str = "main") -> tuple[Commit, ...]:
-    """Read all commits of a local branch, with date, subject and tags.
+    """Read all commits of a local branch along the first parents, oldest first.
 
     If a detached checkout has no local branch, the same branch of ``origin`` is read.
 
-    Returns:
-        Commits along the first parents, oldest first. Tags that point to other
-        commits are left out.
-
     Raises:
-        WatchError: git is missing, this is not a repository, it is a shallow
-            clone, or it has no such branch.
+        WatchError: this is not a repository, it is a shallow clone, or it has no such branch.
     """
     check_complete(repository)
     reference, tags = _references(repository, branch)
@@ -63,19 +58,11 @@ def read_log(repository: Path, fields: str, *arguments: str) -> list[list[str]]:
 
 
 def _references(repository: Path, branch: str) -> tuple[str, dict[str, list[str]]]:
-    """Return the reference of a branch, and the tags of each commit by its hash.
-
-    An annotated tag counts for the commit it names.
-    """
+    """Return the reference of a branch, and the tags of each commit by its hash."""
     branches = f"refs/heads/{branch}", f"refs/remotes/origin/{branch}"
-    listing = run_git(
-        repository,
-        "for-each-ref",
-        "--sort=version:refname",
-        "--format=%(objectname) %(*objectname) %(refname)",
-        *branches,
-        "refs/tags",
-    )
+    form = "--format=%(objectname) %(*objectname) %(refname)"  # the second is of annotated tags
+    order = "--sort=version:refname"
+    listing = run_git(repository, "for-each-ref", order, form, *branches, "refs/tags")
     references: set[str] = set()
     tags: dict[str, list[str]] = {}
     for line in listing.splitlines():
@@ -134,15 +121,12 @@ def ask_git(repository: Path, *arguments: str) -> str:
 
 
 def commits_changing(repository: Path, span: str, paths: Sequence[str]) -> list[str]:
-    """List the commits along the first parents that change a file below the paths.
+    """List the hashes of commits along the first parents that change a file below the paths.
 
     Args:
         repository: A checkout or a bare repository.
         span: A commit, with all before it, or ``BEFORE..AFTER``.
-        paths: Files and folders; all commits are listed if there are none.
-
-    Returns:
-        Their hashes, oldest first.
+        paths: All commits are listed, oldest first, if there are none.
     """
     return ask_git(
         repository, "rev-list", "--first-parent", "--reverse", span, "--", *paths
@@ -153,11 +137,8 @@ def working_tree_commit(repository: Path, left_out: Iterable[Path]) -> str:
     """Return a commit of the working tree, untracked files that git does not ignore included.
 
     It has no name, and neither branches nor git's index change. Equal trees give the same commit;
-    if nothing differs from HEAD, it is HEAD.
-
-    Args:
-        repository: a checkout.
-        left_out: folders whose files stay as they are in HEAD, such as those of results.
+    if nothing differs from HEAD, it is HEAD. Files in folders that are left out, such as results,
+    stay as they are in HEAD.
 
     Raises:
         WatchError: the repository has no working tree, or git fails.
@@ -201,8 +182,7 @@ def export_commit(repository: Path, commit: str, folder: Path) -> None:
     git itself checks it out, since it never writes through a link of the commit.
 
     Raises:
-        WatchError: git is missing or fails, or the commit has a symbolic link that leads out of
-            it.
+        WatchError: git fails, or the commit has a symbolic link that leads out of it.
     """
     listing = run_git(repository, "ls-tree", "-r", "-z", "--full-tree", commit)
     folder.mkdir(parents=True, exist_ok=True)
@@ -251,8 +231,7 @@ class Ancestry:
         """Store the commits that git lists.
 
         Args:
-            commits: Commits of the branch, oldest first; merged commits come before their merge
-                and have its position.
+            commits: Oldest first; merged ones come before their merge and have its position.
             touching: Hashes of the commits that change a file below the paths.
             paths: Files and folders to look at; empty for all files.
         """
@@ -273,10 +252,7 @@ class Ancestry:
         """List the hashes of the branch's commits in between that may have changed a value.
 
         Such a commit changed a file below the paths, or merged one that did. If there are no paths
-        or no such commits, all commits in between are listed.
-
-        Returns:
-            The hashes, oldest first.
+        or no such commits, all commits in between are listed, oldest first.
         """
         between = self.between(before, after)[::-1]
         hashes = {commit.position: commit.hash for commit in between}  # a merge comes last
@@ -288,24 +264,21 @@ class Ancestry:
 def read_ancestry(
     repository: Path, line: Sequence[Commit], since: str, paths: Sequence[str] = ()
 ) -> Ancestry:
-    """Read the newer commits of a branch, with the commits that each merge brought in.
+    """Read the commits of a branch after one of them, with those that each merge brought in.
 
     Args:
         repository: A checkout or a bare repository.
         line: Commits of the branch along the first parents, oldest first; some may be missing.
-        since: Full hash of one of them; only the commits after it are read.
+        since: Full hash of one of them.
         paths: Files and folders; those that the newest commit lacks are ignored.
     """
     first = next(index for index, commit in enumerate(line) if commit.hash == since)
     if line[-1].hash == since:
         return Ancestry(line)
     reach = [line[-1].hash, f"^{since}"]
-    known: tuple[str, ...] = ()
-    if paths:
-        tree = set(
-            ask_git(repository, "ls-tree", "-r", "-t", "--name-only", reach[0]).splitlines()
-        )
-        known = tuple(path for path in paths if path in tree)
+    listing = ask_git(repository, "ls-tree", "-r", "-t", "--name-only", reach[0]) if paths else ""
+    tree = set(listing.splitlines())
+    known = tuple(path for path in paths if path in tree)
     log = read_log(repository, "%H%x09%P%x09%ct%x09%s", "--topo-order", *reach)
     parents_of = {commit: parents.split() for commit, parents, *_ in log}
     if known:
