@@ -65,12 +65,13 @@ def test_environments_with_the_same_main_requirement_are_told_apart(tmp_path: Pa
 def test_a_python_that_does_not_run_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    own = f"{sys.version_info.major}.{sys.version_info.minor}"
+    assert len(_configured(tmp_path, pythons=["3.99", own]).environments) == 1, "it is on no path"
     shim = tmp_path / "bin" / "python3.99"
     shim.parent.mkdir()
     shim.write_text("#!/bin/sh\nexit 127\n")
     shim.chmod(0o755)
     monkeypatch.setenv("PATH", f"{shim.parent}{os.pathsep}{os.environ['PATH']}")
-    own = f"{sys.version_info.major}.{sys.version_info.minor}"
     [environment] = _configured(tmp_path, pythons=["3.99", own]).environments
     assert environment.python == own
 

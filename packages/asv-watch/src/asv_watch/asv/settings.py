@@ -248,11 +248,14 @@ def _variables(environment: Any, conf: Any) -> dict[str, str]:
     return conditions | variables
 
 
-@functools.cache
 def _runs(python: str) -> bool:
     """Tell whether a Python runs, if it is on the path: pyenv has commands that do not."""
-    if not (command := shutil.which(f"python{python}")):
-        return True  # it may be a path, or the Python of a conda environment
+    command = shutil.which(f"python{python}")
+    return command is None or _starts(command)  # else a path, or a Python of conda's
+
+
+@functools.cache
+def _starts(command: str) -> bool:
     try:
         run_command([command, "-c", ""], ASKING_TIMEOUT_S)
     except (OSError, WatchError):
