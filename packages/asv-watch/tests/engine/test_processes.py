@@ -4,6 +4,7 @@ import atexit
 import contextlib
 import dataclasses
 import functools
+import io
 import itertools
 import math
 import os
@@ -28,24 +29,20 @@ from asv_watch.engine import processes
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.measuring import measure_cases
 from asv_watch.engine.processes import (
-    FEWEST_SAMPLES,
-    MOST_SAMPLES,
-    MOST_SAMPLES_IF_BUSY,
     CaseFailedError,
     CaseSkippedError,
     SideProcess,
     SideResult,
     measure_round,
-    sampling_orders,
 )
 from asv_watch.engine.rounds import Sampling, clock_of
 from asv_watch.engine.workplace import Side
 from asv_watch.errors import MachineError
 from asv_watch.machine.budget import Budget, BudgetSpentError
-from asv_watch.machine.children import MEMORY_LIMIT
+from asv_watch.machine.children import GIB, MEMORY_LIMIT, Child, Lines
 from asv_watch.probes.measure import _waits_are_counted
-from tests.engine.simulate_busy import BusyProcess, Clock
-from tests.leftovers import measured_processes, wait_until_none_is_left
+from tests.engine.test_simulated_busy import BusyProcess, Clock
+from tests.leftovers import DETACHES, measured_processes, runs, wait_until_none_is_left
 
 SUITE = '''
 import gc
@@ -274,6 +271,17 @@ def sides(tmp_path: Path) -> Sides:
     return _side(tmp_path, "A"), _side(tmp_path, "B")
 
 
+@contextlib.contextmanager
+def _servers(
+    sides: Sequence[Side], seed: int = 1, preload: Sequence[str] = ()
+) -> Iterator[list[SideProcess]]:
+    with contextlib.ExitStack() as stack:
+        yield [
+            stack.enter_context(SideProcess(side, side.source, seed, preload=preload))
+            for side in sides
+        ]
+
+
 def _measure(
     sides: Sequence[Side],
     *cases: MeasurableCase,
@@ -282,11 +290,7 @@ def _measure(
     preload: Sequence[str] = (),
 ) -> list[tuple[SideResult, ...]]:
     """Measure a round of each case, with the same servers."""
-    with contextlib.ExitStack() as stack:
-        servers = [
-            stack.enter_context(SideProcess(side, side.source, seed, preload=preload))
-            for side in sides
-        ]
+    with _servers(sides, seed, preload) as servers:
         return [measure_round(servers, case, number=number) for case in cases]
 
 
@@ -297,6 +301,15 @@ def _ratio(numbers: Sequence[SideResult]) -> float:
 
 def _case(index: int, timeout: float = 30.0) -> MeasurableCase:
     return MeasurableCase("a case", f"suite.Suite.time_it-{index}", timeout)
+
+
+def _write(
+    suites: Path, code: str, name: str = "time_it", timeout: float = 30.0
+) -> MeasurableCase:
+    """Write a suite and return its case; without ``time_`` it is one of a value."""
+    (suites / "own.py").write_text(code)
+    is_timed = "time_" in name
+    return MeasurableCase("x", f"own.{name}", timeout, "time" if is_timed else "value")
 
 
 @pytest.mark.parametrize(
@@ -315,19 +328,19 @@ def test_all_sides_are_sampled_alike_on_one_core(
     [numbers] = _measure(sides, _case(0), number=number)
     assert all(0.0015 < number.value < 0.02 for number in numbers)
     notes = (tmp_path / "notes").read_text()
-    turns = list(itertools.islice(itertools.cycle(orders.split()), MOST_SAMPLES))
+    turns = list(itertools.islice(itertools.cycle(orders.split()), processes.MOST_SAMPLES))
     assert any(  # before that they warm up
         notes[::2].endswith("".join(turns[:samples]))
-        for samples in range(FEWEST_SAMPLES, MOST_SAMPLES + 1)
+        for samples in range(processes.FEWEST_SAMPLES, processes.MOST_SAMPLES + 1)
     )
-    assert set(notes[1::2][-len(names) * FEWEST_SAMPLES :]) == {"1"}
+    assert set(notes[1::2][-len(names) * processes.FEWEST_SAMPLES :]) == {"1"}
 
 
 @pytest.mark.parametrize("sides", range(2, 9))
 def test_each_side_stands_in_each_place_and_follows_each_other_side_equally_often(
     sides: int,
 ) -> None:
-    orders = sampling_orders(sides, number=0)
+    orders = processes.sampling_orders(sides, number=0)
     places = Counter((place, side) for order in orders for place, side in enumerate(order))
     followed = Counter(pair for order in orders for pair in itertools.pairwise(order))
     times = len(orders) // sides
@@ -336,10 +349,9 @@ def test_each_side_stands_in_each_place_and_follows_each_other_side_equally_ofte
 
 
 def test_a_sample_is_timed_by_the_wall_and_by_the_processor(tmp_path: Path, suites: Path) -> None:
-    (suites / "sleepy.py").write_text(
-        "import time\ndef time_it():\n    time.sleep(0.03)\n    sum(range(1_000_000))\n"
-    )
-    [[number]] = _measure([_side(tmp_path, "A")], MeasurableCase("x", "sleepy.time_it", 30.0))
+    code = "import time\ndef time_it():\n    time.sleep(0.03)\n    sum(range(1_000_000))\n"
+    case = _write(suites, code)
+    [[number]] = _measure([_side(tmp_path, "A")], case)
     assert number.wall is not None
     assert number.cpu is not None
     assert number.value == pytest.approx(number.wall, rel=0.01)
@@ -348,11 +360,11 @@ def test_a_sample_is_timed_by_the_wall_and_by_the_processor(tmp_path: Path, suit
     declared = Declared(clock="process")
     environment = dataclasses.replace(side.environment, declared=declared)
     side = dataclasses.replace(side, environment=environment)
-    [[number]] = _measure([side], MeasurableCase("x", "sleepy.time_it", 30.0))
+    [[number]] = _measure([side], case)
     assert number.wall is not None
     assert number.value == pytest.approx(number.cpu, rel=0.01)
     assert number.value < number.wall - 0.025
-    assert clock_of(MeasurableCase("x", "x", 1.0), [(number,)]) == number.clock == "process"
+    assert clock_of(case, [(number,)]) == number.clock == "process"
     [[number]] = _measure([side], MeasurableCase("x", "suite.timeraw_it", 30.0))
     assert (number.cpu, number.clock) == (None, ""), "its own process has its own clock"
 
@@ -360,11 +372,11 @@ def test_a_sample_is_timed_by_the_wall_and_by_the_processor(tmp_path: Path, suit
 @pytest.mark.parametrize(
     ("computes", "cpu_clock", "ready_s", "expected"),
     [
-        (False, False, 60.0, FEWEST_SAMPLES),
-        (True, False, 0.1, MOST_SAMPLES),
+        (False, False, 60.0, processes.FEWEST_SAMPLES),
+        (True, False, 0.1, processes.MOST_SAMPLES),
         (True, False, 9.0, 12),  # 1.6 s for each two of a side
-        (True, False, 60.0, MOST_SAMPLES_IF_BUSY),
-        (False, True, 60.0, MOST_SAMPLES_IF_BUSY),
+        (True, False, 60.0, processes.MOST_SAMPLES_IF_BUSY),
+        (False, True, 60.0, processes.MOST_SAMPLES_IF_BUSY),
     ],
 )
 def test_where_other_work_takes_time_a_round_takes_as_long_for_samples_as_for_getting_ready(
@@ -447,9 +459,8 @@ def test_a_process_that_a_suite_names_as_its_own_stays_where_it_is(
     started = ["sh", "-c", "sleep 60 >/dev/null 2>&1 & echo $!"]  # in the session of the tests
     stranger = int(subprocess.run(started, stdout=subprocess.PIPE, check=True).stdout)
     cores = os.sched_getaffinity(stranger)
-    (suites / "forging.py").write_text(FORGING.format(process=stranger))
     try:
-        _measure(sides, MeasurableCase("it", "forging.time_it", 60.0))
+        _measure(sides, _write(suites, FORGING.format(process=stranger)))
         assert os.sched_getaffinity(stranger) == cores
     finally:
         os.kill(stranger, signal.SIGKILL)
@@ -484,14 +495,14 @@ def test_cpu_time_replaces_wall_time_only_where_one_thread_computes_and_others_i
 def test_sides_that_compute_by_the_clock_of_asv_are_on_one_core(
     tmp_path: Path, suites: Path, sides: int
 ) -> None:
-    (suites / "computes.py").write_text(
+    case = _write(
+        suites,
         "import os\n"
         "def time_it():\n    sum(range(1_000_000))\n"
         "def teardown():\n"
         "    with open(os.environ['NOTES'], 'a') as notes:\n"
-        "        notes.write(f'{len(os.sched_getaffinity(0))} ')\n"
+        "        notes.write(f'{len(os.sched_getaffinity(0))} ')\n",
     )
-    case = MeasurableCase("x", "computes.time_it", 30.0)
     _measure([_side(tmp_path, name) for name in "AB"[:sides]], case, case, case)
     cores = set((tmp_path / "notes").read_text().split())
     usable = str(len(os.sched_getaffinity(0)))
@@ -520,15 +531,14 @@ def test_sides_of_one_round_have_the_same_random_numbers_and_another_round_has_o
 def test_a_generator_that_is_imported_after_the_seed_was_set_has_it_too(
     tmp_path: Path, suites: Path
 ) -> None:
-    packages = tmp_path / "A"
     side = _side(tmp_path, "A")
-    (packages / "torch.py").write_text("SEEDS = []\nmanual_seed = SEEDS.append\n")
-    (suites / "late.py").write_text(
+    (side.source / "torch.py").write_text("SEEDS = []\nmanual_seed = SEEDS.append\n")
+    code = (
         "class Suite:\n"
         "    def setup(self):\n        import torch\n        self.seeds = torch.SEEDS\n"
         "    def track_seed(self):\n        return self.seeds[0]\n"
     )
-    case = MeasurableCase("x", "late.Suite.track_seed", 30.0, "value")
+    case = _write(suites, code, "Suite.track_seed")
     [[number]] = _measure([side], case, seed=5)
     assert number.value == 5
 
@@ -538,20 +548,17 @@ def test_a_case_that_takes_too_much_memory_is_stopped(
     sides: Sides, suites: Path, hungry: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(MEMORY_LIMIT, "0.5")
-    (suites / "greedy.py").write_text(
+    code = (
         "import package\nimport time\n"
         "def time_it():\n"
         f"    if package.NAME == {hungry!r}:\n"
         "        held = [bytearray(1 << 20) for _ in range(1024)]\n        time.sleep(30)\n"
         "def track_it():\n    time_it()\n    return 1\n"
     )
-    for case in (
-        MeasurableCase("x", "greedy.time_it", 30.0),
-        MeasurableCase("y", "greedy.track_it", 30.0, "value"),
-    ):
-        message = f"^{hungry}: it used more than 0.5 GiB of memory and was stopped"
+    message = f"^{hungry}: it used more than 0.5 GiB of memory and was stopped"
+    for name in ("time_it", "track_it"):
         with pytest.raises(CaseFailedError, match=message):
-            _measure(sides, case)
+            _measure(sides, _write(suites, code, name))
 
 
 def test_code_that_is_timed_in_a_process_of_its_own_runs_that_of_its_side(tmp_path: Path) -> None:
@@ -586,8 +593,8 @@ def test_what_cannot_be_measured_says_why_and_leaves_no_process(
 
 
 def test_an_interrupt_ends_a_case_that_would_take_minutes_more(suites: Path, sides: Sides) -> None:
-    (suites / "slow.py").write_text("import time\ndef track_it():\n    time.sleep(300)\n")
-    for case in _case(3, timeout=300.0), MeasurableCase("x", "slow.track_it", 300.0, "value"):
+    slow = "import time\ndef track_it():\n    time.sleep(300)\n"
+    for case in _case(3, timeout=300.0), _write(suites, slow, "track_it", 300.0):
         started = time.monotonic()
         with pytest.raises(BudgetSpentError), Budget(5.0, time.monotonic).enforced():
             _measure(sides, case)
@@ -601,14 +608,6 @@ def test_a_round_that_never_ends_is_stopped(sides: Sides) -> None:
     with pytest.raises(CaseFailedError, match=r"^[AB]: finished no round in 16 s$"):
         _measure(sides, _case(6, timeout=4.0))
     assert time.monotonic() - started < 60
-
-
-def test_a_suite_may_take_longer_to_import_than_its_cases_may_take(
-    suites: Path, sides: Sides
-) -> None:
-    (suites / "large.py").write_text("import time\ntime.sleep(3)\ndef time_it():\n    pass\n")
-    [numbers] = _measure(sides, MeasurableCase("x", "large.time_it", 2.0))
-    assert len(numbers) == 2
 
 
 def test_a_side_that_answered_long_ago_is_not_waited_for(tmp_path: Path) -> None:
@@ -645,12 +644,12 @@ def test_a_suite_is_imported_once_a_side_and_round_whatever_the_order_of_the_cas
     assert (tmp_path / "notes-imports").read_text() == "A"
 
 
-def test_setup_cache_may_take_longer_than_the_timeout_of_its_cases(
+def test_an_import_and_setup_cache_may_take_longer_than_the_timeout_of_their_cases(
     tmp_path: Path, sides: Sides, suites: Path
 ) -> None:
-    (suites / "slow.py").write_text(
-        """
+    code = """
 import time
+time.sleep(3)
 class Cached:
     def setup_cache(self):
         time.sleep(3)
@@ -658,13 +657,12 @@ class Cached:
     def time_it(self, cache):
         pass
 """
-    )
-    case = MeasurableCase("x", "slow.Cached.time_it", 2.0, cache_timeout=30.0)
-    assert len(_measure(sides, case)) == 1
+    case = _write(suites, code, "Cached.time_it", 2.0)
+    assert len(_measure(sides, dataclasses.replace(case, cache_timeout=30.0))) == 1
     for path in tmp_path.rglob("setup_cache*"):
         path.unlink()
     with pytest.raises(CaseFailedError, match="did not answer in 2 s"):
-        _measure(sides, dataclasses.replace(case, cache_timeout=0.0))
+        _measure(sides, case)
 
 
 RUNAWAY = """
@@ -716,11 +714,9 @@ def test_an_environment_that_a_case_changes_is_no_longer_used(
     tmp_path: Path, suites: Path
 ) -> None:
     [packages] = environment().glob("lib/python*/site-packages")
-    (suites / "installs.py").write_text(
-        f"def time_it():\n    open({str(packages / 'helper.py')!r}, 'w')\n    raise OSError\n"
-    )
+    code = f"def time_it():\n    open({str(packages / 'helper.py')!r}, 'w')\n    raise OSError\n"
     with pytest.raises(MachineError, match=r"A: .+ was changed meanwhile \(helper.py\); correct"):
-        _measure([_side(tmp_path, "A")], MeasurableCase("x", "installs.time_it", 30.0))
+        _measure([_side(tmp_path, "A")], _write(suites, code))
     (packages / "helper.py").unlink()
 
 
@@ -731,11 +727,7 @@ def test_values_share_a_process_where_they_may_and_peak_memory_has_one_of_its_ow
     count = MeasurableCase("x", "values.track_held", 30.0, "count")
     peak = MeasurableCase("y", "values.peakmem_little", 30.0, "memory", process="y")
     first, second, (little, _), after = _measure(sides, count, count, peak, count)
-    assert (first, second, after) == (
-        (SideResult(1),) * 2,
-        (SideResult(2),) * 2,
-        (SideResult(1),) * 2,
-    )
+    assert (first, second, after) == tuple((SideResult(n),) * 2 for n in (1, 2, 1))
     assert 10e6 < little.value < 60e6
     assert (tmp_path / "notes").read_text() == 8 * "end "
 
@@ -776,24 +768,20 @@ def test_what_no_side_brings_is_imported_once_for_all_sides(
     assert sorted((tmp_path / "notes-imports").read_text()) == ["A", "B"]
 
 
-def test_warnings_of_forks_are_no_reason_of_a_case_that_ends(tmp_path: Path, suites: Path) -> None:
-    (suites / "warning.py").write_text(
-        f"import os, warnings\n{THREAD}\n"
-        "os.register_at_fork(before=lambda: warnings.warn('do not fork'))\n"
-        "def time_it():\n    os._exit(7)\n"
-    )
-    with pytest.raises(CaseFailedError, match="A: exit status 7"):
-        _measure([_side(tmp_path, "A")], MeasurableCase("x", "warning.time_it", 30.0))
-
-
-def test_a_process_that_a_module_leaves_behind_is_not_taken_for_a_side(
-    sides: Sides, suites: Path
+@pytest.mark.parametrize(
+    ("importing", "preload"),
+    [
+        (f"{THREAD}\nos.register_at_fork(before=lambda: warnings.warn('do not fork'))", ()),
+        ("", ("leaving",)),
+    ],
+)
+def test_warnings_of_forks_and_processes_left_by_modules_are_no_reason_of_a_case_that_ends(
+    sides: Sides, suites: Path, importing: str, preload: tuple[str, ...]
 ) -> None:
-    (suites / "late.py").write_text(
-        "import os, time\n\ndef time_it():\n    time.sleep(0.5)\n    os._exit(7)\n"
-    )
+    ends = "def time_it():\n    time.sleep(0.5)\n    os._exit(7)\n"
+    case = _write(suites, f"import os, time, warnings\n{importing}\n{ends}")
     with pytest.raises(CaseFailedError, match="A: exit status 7"):
-        _measure(sides, MeasurableCase("x", "late.time_it", 30.0), preload=("leaving",))
+        _measure(sides, case, preload=preload)
 
 
 @pytest.mark.parametrize(
@@ -809,8 +797,7 @@ def test_a_process_that_a_module_leaves_behind_is_not_taken_for_a_side(
 def test_what_suites_import_is_imported_once_for_all_sides_if_it_is_the_same_there(
     tmp_path: Path, sides: Sides, suites: Path, suite: str, imports: int
 ) -> None:
-    (suites / "importing.py").write_text(f"{suite}\ndef time_it():\n    sum(range(1000))\n")
-    case = MeasurableCase("x", "importing.time_it", 30.0)
+    case = _write(suites, f"{suite}\ndef time_it():\n    sum(range(1000))\n")
     [measured] = measure_cases(sides, [case], sampling=Sampling(3, 3, math.inf, math.inf))
     assert len(measured.rounds) == 3
     assert (tmp_path / "notes-modules").read_text().split() == ["imported"] * imports
@@ -823,11 +810,7 @@ def test_a_module_is_imported_only_where_a_case_needs_it() -> None:
 
 
 def test_a_server_goes_on_after_cases_that_were_skipped_failed_or_hung(sides: Sides) -> None:
-    with (
-        SideProcess(sides[0], sides[0].source) as before,
-        SideProcess(sides[1], sides[1].source) as after,
-    ):
-        servers = before, after
+    with _servers(sides) as servers:
         for index, timeout, error in (
             (1, 30.0, CaseSkippedError),
             (2, 30.0, CaseFailedError),
@@ -840,28 +823,17 @@ def test_a_server_goes_on_after_cases_that_were_skipped_failed_or_hung(sides: Si
 
 
 def test_all_threads_of_a_case_of_a_gpu_are_on_two_cores(tmp_path: Path, suites: Path) -> None:
-    (suites / "threads.py").write_text(
-        """
-import os, threading, time
+    code = f"""{THREAD}
+import os
 
-def in_background():
-    threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
-
-class Suite:
-    timer = time.perf_counter
-
-    def setup(self):
-        in_background()
-
-    def time_it(self):
-        tasks = os.listdir("/proc/self/task")
-        cores = {core for task in tasks for core in os.sched_getaffinity(int(task))}
-        with open(os.environ["NOTES"], "w") as notes:
-            notes.write(f"{len(tasks)} {len(cores)}")
-        time.sleep(0.01)
+def time_it():
+    tasks = os.listdir("/proc/self/task")
+    cores = {{core for task in tasks for core in os.sched_getaffinity(int(task))}}
+    with open(os.environ["NOTES"], "w") as notes:
+        notes.write(f"{{len(tasks)}} {{len(cores)}}")
+    time.sleep(0.01)
 """
-    )
-    case = MeasurableCase("a case('cuda')", "threads.Suite.time_it", 30.0, can_fork=False)
+    case = dataclasses.replace(_write(suites, code), can_fork=False)
     _measure([_side(tmp_path, "A")], case)
     tasks, cores = map(int, (tmp_path / "notes").read_text().split())
     assert tasks > 1
@@ -886,10 +858,22 @@ def test_each_side_has_the_variables_and_the_suites_of_its_own(tmp_path: Path) -
     assert sorted((tmp_path / "notes").read_text()) == list("AABB")
 
 
+def test_what_a_process_leaves_behind_ends_with_it_also_if_it_ends_in_time() -> None:
+    child = Child([sys.executable, "-c", DETACHES], stdout=subprocess.PIPE)
+    assert child.process.stdout is not None
+    answers = Lines(child.process.stdout, GIB)
+    left = int(answers.read(time.monotonic() + 60))
+    assert runs(left)
+    parent = processes.Parent(child, 1)
+    parent.leave(processes.Connection(parent, io.BytesIO(), answers), kill=False)
+    assert not runs(left)
+    assert child.process.returncode == 0
+
+
 def test_nothing_is_left_where_the_parent_of_both_sides_was_killed(
     tmp_path: Path, sides: Sides, suites: Path
 ) -> None:
-    (suites / "patricide.py").write_text(
+    code = (
         "import os, package, pathlib, signal, time\n"
         "def parent_of(process):\n"
         "    stat = pathlib.Path(f'/proc/{process}/stat').read_text()\n"
@@ -901,7 +885,7 @@ def test_nothing_is_left_where_the_parent_of_both_sides_was_killed(
         "    time.sleep(60)\n"
     )
     with pytest.raises(CaseFailedError, match="did not answer in 2 s"):
-        _measure(sides, MeasurableCase("a case", "patricide.time_it", 2.0))
+        _measure(sides, _write(suites, code, timeout=2.0))
     wait_until_none_is_left(tmp_path)
 
 

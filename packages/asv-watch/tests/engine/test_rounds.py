@@ -3,14 +3,12 @@
 import dataclasses
 import itertools
 import math
-import statistics
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from asv_watch.asv.settings import EnvironmentSpec
@@ -26,19 +24,20 @@ from asv_watch.errors import MachineError
 from asv_watch.machine.budget import Budget
 from asv_watch.statistics.rule import Verdict
 
-SIDES = (
-    Side("A", Path(), EnvironmentSpec({}, "", Path()), Path()),
-    Side("B", Path(), EnvironmentSpec({}, "", Path()), Path()),
-)
+SIDES = tuple(Side(name, Path(), EnvironmentSpec({}, "", Path()), Path()) for name in "AB")
 FEWEST_ROUNDS, MOST_ROUNDS = 5, 16
 Play = Callable[..., Any]
 
 
 def _measure(
-    monkeypatch: pytest.MonkeyPatch, play: Play, cases: Sequence[str]
+    monkeypatch: pytest.MonkeyPatch,
+    play: Play,
+    names: Sequence[str],
+    sides: Sequence[Side] = SIDES,
+    **options: Any,
 ) -> list[Comparison]:
     monkeypatch.setattr(measuring_module, "measure_round", play)
-    return measure_cases(SIDES, [MeasurableCase(name, name, 1.0) for name in cases])
+    return measure_cases(sides, [MeasurableCase(name, name, 1.0) for name in names], **options)
 
 
 def _round(*values: float) -> tuple[SideResult, ...]:
@@ -47,19 +46,6 @@ def _round(*values: float) -> tuple[SideResult, ...]:
 
 def _ratios(results: Sequence[Comparison]) -> list[Ratio]:
     return [ratio for result in results if (ratio := result.ratio(0, 1)) is not None]
-
-
-def _processes(spreads: dict[str, float], ratio: float, rng: np.random.Generator) -> Play:
-    """Processes that differ by a spread each, with tails, on a machine that drifts."""
-
-    def play(servers: Any, case: MeasurableCase, *, number: int) -> Any:
-        weather = np.exp(np.cumsum(rng.normal(0.0, 0.01, 8)))
-        levels = 1 + spreads[case.name] / 2 * rng.standard_t(5, 2) * np.sqrt(3 / 5)
-        samples = levels[:, None] * weather * rng.lognormal(0.0, 0.01, (2, 8))
-        samples[1] *= ratio
-        return _round(*(statistics.fmean(sorted(side)[:4]) for side in samples.tolist()))
-
-    return play
 
 
 def _alternating(ratio: float, spread: float) -> Play:
@@ -72,21 +58,13 @@ def _alternating(ratio: float, spread: float) -> Play:
     return play
 
 
-def test_a_quiet_case_has_few_rounds_and_a_noisy_case_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    spreads = {"quiet": 0.001, "middle": 0.002, "noisy": 0.5}
-    play = _processes(spreads, 1.0, np.random.default_rng(1))
-    results = _ratios(_measure(monkeypatch, play, list(spreads)))
-    rounds = {result.case: result.rounds for result in results}
-    assert rounds == {"quiet": FEWEST_ROUNDS, "middle": FEWEST_ROUNDS, "noisy": MOST_ROUNDS}
-
-
 @pytest.mark.parametrize(
     ("spread", "ratio", "rounds"),
     [(0.006, 1.0, FEWEST_ROUNDS), (0.006, 1.005, FEWEST_ROUNDS), (0.006, 1.02, 2 * FEWEST_ROUNDS),
      (0.006, 0.98, 2 * FEWEST_ROUNDS), (0.006, 1.04, FEWEST_ROUNDS), (0.006, 3.0, FEWEST_ROUNDS),
      (0.06, 1.0, MOST_ROUNDS), (0.06, 1.02, MOST_ROUNDS), (0.06, 1.045, 2 * MOST_ROUNDS)],
 )  # fmt: skip
-def test_a_doubtful_case_has_as_many_rounds_again_if_they_would_decide_it(
+def test_a_quiet_case_has_few_rounds_a_noisy_one_all_and_a_doubtful_one_as_many_again(
     monkeypatch: pytest.MonkeyPatch, spread: float, ratio: float, rounds: int
 ) -> None:
     (result,) = _ratios(_measure(monkeypatch, _alternating(ratio, spread), ["x"]))
@@ -118,9 +96,7 @@ def test_on_a_busy_machine_a_case_is_measured_until_a_change_of_5_percent_is_cer
             cpu = 1.0, ratio * math.exp(spread * next(signs))
             return tuple(SideResult(wall * s, wall * s, s, computes=True) for s in cpu)
 
-        monkeypatch.setattr(measuring_module, "measure_round", play)
-        case = MeasurableCase("x", "x", 1.0)
-        [measured] = measure_cases(SIDES, [case], sampling=sampling)
+        [measured] = _measure(monkeypatch, play, ["x"], sampling=sampling)
         return len(measured.rounds)
 
     answering = Sampling(change_if_busy=CHANGE_IF_BUSY)
@@ -157,8 +133,7 @@ def test_a_side_that_fails_is_left_out_and_the_others_go_on(
             raise CaseSkippedError("not in A", failing)
         return _round(1.0, 1.1)
 
-    monkeypatch.setattr(measuring_module, "measure_round", play)
-    [measured] = measure_cases(sides, [MeasurableCase("x", "x", 1.0)])
+    [measured] = _measure(monkeypatch, play, ["x"], sides)
     assert measured.ratio(0, 1) is None
     assert measured.why_no_ratio(0, 1) == (Outcome.SKIPPED, "not in A")
     assert [ratio.ratio for ratio in [measured.ratio(1, 2)] if ratio] == pytest.approx([1.1])
@@ -173,12 +148,11 @@ def test_rounds_that_were_kept_are_not_measured_again(monkeypatch: pytest.Monkey
         numbers.append(number)
         return _round(1.0, 1.0)
 
-    monkeypatch.setattr(measuring_module, "measure_round", play)
-    case = MeasurableCase("x", "x", 1.0)
+    def keep(case: MeasurableCase, numbers: Any) -> None:
+        kept_now.append((case.name, numbers))
+
     kept = {"x": [_round(1.0, 1.0)] * 3}
-    [measured] = measure_cases(
-        SIDES, [case], kept=kept, keep_round=lambda case, of: kept_now.append((case.name, of))
-    )
+    [measured] = _measure(monkeypatch, play, ["x"], kept=kept, keep_round=keep)
     assert len(measured.rounds) == FEWEST_ROUNDS
     assert numbers == [3, 4], "the fourth round and the fifth"
     assert kept_now == [("x", _round(1.0, 1.0))] * 2
@@ -194,11 +168,9 @@ def test_a_fault_of_the_machine_ends_the_comparison_and_is_blamed_on_no_case(
         return _round(1.0, 1.0 if case.name == "quiet" else 1.0 + number % 2 / 9)
 
     rounds: Counter[str] = Counter()
-    monkeypatch.setattr(measuring_module, "measure_round", play)
     kept: list[Comparison] = []
-    cases = [MeasurableCase(name, name, 1.0) for name in ("quiet", "noisy")]
     with pytest.raises(MachineError, match=r"^quiet on B: No space"):
-        measure_cases(SIDES, cases, kept.append)
+        _measure(monkeypatch, play, ["quiet", "noisy"], keep=kept.append)
     assert [ratio.case for ratio in _ratios(kept)] == ["quiet", "noisy"]
 
 
@@ -225,11 +197,7 @@ def test_a_case_that_is_skipped_or_fails_has_no_ratio_and_is_not_tried_again(
         "works": (Outcome.OK, ""),
     }
     assert [case.case for case in _ratios(results)] == ["works"]
-    assert {name: tried.count(name) for name in tried} == {
-        "skipped": 1,
-        "late": 3,
-        "works": FEWEST_ROUNDS,
-    }
+    assert Counter(tried) == {"skipped": 1, "late": 3, "works": FEWEST_ROUNDS}
 
 
 def test_a_case_is_no_more_certain_than_the_median_case(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -272,9 +240,7 @@ def test_with_little_time_some_cases_are_finished_before_others_begin(
     assert groups == sizes
 
 
-def test_two_rounds_of_a_case_are_an_answer_that_is_not_yet_certain(
-    tmp_path: Path,
-) -> None:
+def test_two_rounds_of_a_case_are_an_answer_that_is_not_yet_certain(tmp_path: Path) -> None:
     sides = [dataclasses.replace(side, suites=tmp_path) for side in SIDES]
     unfinished = Unfinished(tmp_path, sides)
     for name, ratio in (("begun", 1.5), ("begun", 1.51), ("once", 1.5)):

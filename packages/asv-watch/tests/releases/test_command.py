@@ -4,8 +4,9 @@ import functools
 import json
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -114,25 +115,25 @@ LISTED = """    "releases": {
 
 
 @pytest.fixture
-def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Publish engine 9.0.0 to 9.2.0; the addon of 9.2.0 was built for another device."""
+def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Publish engine 9.0.0 to 9.2.0, the last with an addon that was built for another device."""
     folder = tmp_path / "wheels"
     folder.mkdir()
     for engine, work, addon, build in (
         ("9.0.0", 2000, "8.0.0", "cpu"),
         ("9.1.0", 2600, "8.1.0", "cpu"),
         ("9.2.0", 2600, "8.2.0", "cu999"),
+        ("9.2.0", 2600, "8.2.1", "cpu"),
     ):
         write_wheel(folder, "engine", engine, ENGINE.format(version=engine, work=work))
         code = ADDON.format(version=addon, build=build)
         write_wheel(folder, "addon", addon, code, f"engine=={engine}")
     others = os.environ.get("PIP_FIND_LINKS", "")
     monkeypatch.setenv("PIP_FIND_LINKS", f"{others} {folder}".strip())
-    return folder
 
 
 @pytest.fixture
-def project(make_repository: Callable[..., Path], wheels: Path) -> Path:
+def project(make_repository: Callable[..., Path], wheels: None) -> Path:
     text = json.dumps(CONFIGURATION | {"facts_script": "facts.py"}, indent=4)
     return make_repository(
         {
@@ -181,7 +182,9 @@ def test_releases_are_compared_once_and_the_list_says_so(project: Path, tmp_path
     assert skipped["suite.track_missing_it"] == {0: "no such operator"}
     assert (ratios["track_it"].before, ratios["track_it"].after) == (2000, 2600)
     assert ratios["peakmem_it"].ratio == pytest.approx(1, abs=0.1)
-    _check_values_of_one_process(ratios)
+    breaks, graphs = (ratios[f"Compiled.track_{name}_it('cnn')"] for name in ("breaks", "graphs"))
+    assert (breaks.before, breaks.after) == (1, 1)
+    assert (graphs.before, graphs.after) == (2, 2), "one process and folder measures both"
     assert not list((project / ".asv" / "releases").iterdir()), "environments are removed"
     environments = read_configuration(project).environments_folder
     assert not list(environments.glob("*/bin")), "none of asv's own is made"
@@ -197,18 +200,13 @@ def test_releases_are_compared_once_and_the_list_says_so(project: Path, tmp_path
     assert errors == ""
     answer = json.loads(file.read_text())
     assert (answer["schema"], answer["command"]) == (1, "releases")
-    [slower] = [
-        each for each in answer["differences"] if each["case"] == "suite.Suite.time_it('all')"
-    ]
+    slower = _by_case(answer)["Suite.time_it('all')"]
     assert (slower["verdict"], slower["worse"], slower["machine"]) == ("slower", True, "m")
     assert slower["ratio"] == pytest.approx(1.3, abs=0.01)
     assert slower["reason"] == "engine 9.1.0 against 9.0.0"
     assert printed.startswith("engine 9.1.0 against 9.0.0: ")
-    assert re.search(
-        r"^\| `suite\.Suite\.time_it\('all'\)` \| one day +\|.*: \+\d+\.\d % \(",
-        printed,
-        re.M,
-    )
+    row = r"^\| `suite\.Suite\.time_it\('all'\)` \| one day +\|.*: \+\d+\.\d % \("
+    assert re.search(row, printed, re.M)
     printed, _ = _releases(project, tmp_path, "findings", "--machine", "elsewhere")
     assert printed.startswith("no such releases were compared on elsewhere; give --machine ")
 
@@ -228,9 +226,12 @@ def _ratios(comparisons: Sequence[Comparison], before: int, after: int) -> dict[
     return {case.removeprefix("suite."): ratio for case, ratio in ratios if ratio is not None}
 
 
+def _by_case(answer: dict[str, Any]) -> dict[str, Any]:
+    return {each["case"].removeprefix("suite."): each for each in answer["differences"]}
+
+
 def _check_measured_answer(file: Path) -> None:
-    answer = json.loads(file.read_text())
-    found = {each["case"].removeprefix("suite."): each for each in answer["differences"]}
+    found = _by_case(json.loads(file.read_text()))
     slower = found["Suite.time_it('all')"]
     assert (slower["verdict"], slower["sides"]) == ("slower", ["engine 9.0.0", "engine 9.1.0"])
     assert found["track_it"]["verdict"] == "worse"
@@ -241,19 +242,10 @@ def _releases_of(sitting: Sitting) -> list[str]:
     return [version.release.version for version in sitting.versions]
 
 
-def _check_values_of_one_process(ratios: Mapping[str, Ratio]) -> None:
-    breaks, graphs = (ratios[f"Compiled.track_{name}_it('cnn')"] for name in ("breaks", "graphs"))
-    assert (breaks.before, breaks.after) == (1, 1)
-    assert (graphs.before, graphs.after) == (2, 2), "one process and folder measures both"
-
-
 def test_a_night_compares_a_release_that_was_added_since(
-    project: Path, tmp_path: Path, wheels: Path, made_environment: Path
+    project: Path, tmp_path: Path, made_environment: Path
 ) -> None:
     give_environment(project, made_environment)
-    (wheels / "addon-8.2.0-py3-none-any.whl").unlink()
-    code = ADDON.format(version="8.2.1", build="cpu")
-    write_wheel(wheels, "addon", "8.2.1", code, "engine==9.2.0")
     known = {f"suite.Suite.time_it('{release}')": 1.3 for release in ("all", "new")}
     compared = compared_releases("9.0.0", "9.1.0", known, machine="m", requirement="engine")
     store(project / "results", compared)
@@ -288,12 +280,7 @@ def test_a_release_that_does_not_work_with_what_belongs_to_it_is_named(
     assert "Suite.time_it('all')" in _ratios(cases, 0, 1)
 
 
-def test_neighbouring_releases_are_measured_at_once(
-    project: Path, tmp_path: Path, wheels: Path
-) -> None:
-    (wheels / "addon-8.2.0-py3-none-any.whl").unlink()
-    code = ADDON.format(version="8.2.1", build="cpu")
-    write_wheel(wheels, "addon", "8.2.1", code, "engine==9.2.0")
+def test_neighbouring_releases_are_measured_at_once(project: Path, tmp_path: Path) -> None:
     _list(project, {"engine": "9.2.0", "addon": "8.2.1"})
     measure = ("measure", "--cases", "time_it.*all")
     printed, _ = _releases(project, tmp_path, *measure)
