@@ -101,8 +101,6 @@ class Culprit:
 
 @dataclass
 class _Bisection:
-    """Measures candidates of one case."""
-
     workplace: Workplace
     case: MeasurableCase
     candidates: Sequence[Candidate]
@@ -110,7 +108,6 @@ class _Bisection:
     resolution: float = MINIMUM_EFFECT
     """Smallest relative change that is looked for."""
     _measured: list[tuple[tuple[int, ...], Comparison]] = field(default_factory=list)
-    """Each measurement, with its candidates."""
     _unmeasurable: dict[int, str] = field(default_factory=dict)
     """Maps a candidate to the reason why it cannot be measured."""
 

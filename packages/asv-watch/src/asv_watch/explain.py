@@ -37,7 +37,6 @@ Profile = dict[str, Any]
 ``calls``, ``seconds``), ``kernels`` that a library chose for them (``primitive``, ``problem``,
 ``implementation``), and ``counts`` by name; or why it is ``skipped``."""
 _MOST_OPERATORS = 30
-"""Most operators that are stored."""
 
 
 def explain_case(

@@ -68,17 +68,10 @@ class Display(AbstractContextManager["Display"]):
     def __exit__(self, *error: object) -> None:
         self._bar.stop()
 
-    def step(self, text: str, *, done: int, total: int, is_notable: bool = False) -> None:
-        """Show a step.
-
-        Args:
-            text: the result of the step, and the remaining time.
-            done: steps so far.
-            total: expected number of steps.
-            is_notable: whether it stays on the terminal, as a failure does.
-        """
+    def step(self, text: str, *, done: int, total: int) -> None:
+        """Show the result of a step and the remaining time, after so many steps."""
         text = printable(text)
-        if is_notable or not self._console.is_terminal:
+        if not self._console.is_terminal:
             self.say(text)
         self._bar.update(self._task, total=total, completed=done, description=text, refresh=True)
 
@@ -90,9 +83,7 @@ class Display(AbstractContextManager["Display"]):
     def during(self, name: str, budget: Budget) -> Iterator[None]:
         """Print a line when a step of unknown length begins and every 30 s; say how long it took.
 
-        Args:
-            name: what is done meanwhile, such as ``building the head``.
-            budget: the time limit, of which each line says how much is left.
+        Each line says how much of the time limit is left.
         """
         started = time.monotonic()
         ended = threading.Event()

@@ -189,9 +189,9 @@ def _sitting(
     sampling: Sampling,
     conditions: Conditions | None,
 ) -> Sitting | None:
-    """Describe a measurement; ``None`` if it is not stored.
+    """Describe a measurement; ``None`` if it cannot be stored.
 
-    So it is if a side is not committed, or if interpreters hold the same releases.
+    A side is not committed then, or the interpreters hold the same releases.
     """
     versions = tuple(side.version for side in sides if side.version is not None)
     has_one_name = len(set(versions)) == 1 < len({side.python for side in sides})
@@ -243,7 +243,7 @@ def differences_of(
 ) -> list[Difference]:
     """Return the cases of a comparison as JSON has them, with the precision of their machine.
 
-    If others follow, ``sides`` are the names of both sides.
+    ``sides`` names both sides if more than two were compared.
     """
     if compared.record is None:
         graphs = MachineGraphs(())

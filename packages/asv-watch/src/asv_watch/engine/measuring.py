@@ -199,8 +199,6 @@ begin, so that there is something to show (`asv_watch.bench.EARLY_S`)."""
 
 
 class _KeptRound(msgspec.Struct, frozen=True):
-    """A line of the file."""
-
     at: Time
     """When the sitting began, seconds since the epoch: the record has its finished cases."""
     case: str

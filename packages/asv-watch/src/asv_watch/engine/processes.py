@@ -73,7 +73,6 @@ _DIGITS_OF_VALUES = 12
 """Digits in which a fractional tracked value is compared: sums in another order differ in later
 ones."""
 _SECONDS_TO_END = 2.0
-"""Seconds that processes may take to end before they are killed."""
 _Process = Literal["fork", "shared", "own"]
 """What runs a case: a fork, the process that is shared by a side's cases, or a fresh process."""
 
@@ -128,7 +127,6 @@ _Answer = TypedDict(
 )
 """An answer of `asv_watch.probes.measure`. A case can write others, so they are checked."""
 _READY = "pid", "calls", "one thread", "computes", "clock", "setup costs"
-"""Keys of the answer of a case that is warm."""
 
 
 class UnmeasuredError(Exception):

@@ -29,7 +29,7 @@ _RESULTS_SIZE = _GIB // 4
 
 
 def check_checkout(root: Path) -> None:
-    """Refuse a folder from which asv cannot see every commit, or that has a broken name."""
+    """Refuse a folder from which asv cannot see every commit, or with a line break in its name."""
     if "\n" in str(root):
         raise WatchError(
             f"the folder {str(root)!r} has a line break in its name, which git cannot share "

@@ -138,7 +138,6 @@ class Child(contextlib.AbstractContextManager["Child"]):
     """
 
     _running: ClassVar[set[int]] = set()
-    """Ids of the processes of all children."""
 
     def __init__(self, command: Sequence[str], **options: Any) -> None:
         """Start a command in a session of its own; the arguments are those of `Popen`."""

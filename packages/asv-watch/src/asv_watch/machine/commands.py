@@ -91,8 +91,8 @@ _HINTS = re.compile(r"\s*(?:note:|hint:|╰)")
 def find_cause(log: str, status: int = 1, *, installs: bool = True) -> MachineError | WatchError:
     """Return an error that says in one line why a command failed, from its log and exit status.
 
-    It is a `MachineError` if the disk, memory or network is to blame; or the package index, of
-    which only a command that installs packages speaks.
+    It is a `MachineError` if the disk, memory or network is to blame, or the package index if the
+    command ``installs`` packages.
     """
     if status < 0:
         return WatchError(children.exit_in_words(status))

@@ -47,7 +47,6 @@ class _Holder(msgspec.Struct, frozen=True):
     pid: int = 0
     started: str = ""
     folder: str = ""
-    """The run's temporary folder."""
 
 
 @contextmanager

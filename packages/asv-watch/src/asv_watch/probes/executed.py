@@ -28,8 +28,7 @@ from typing import Any, TextIO
 
 _SHARE_IF_ONLY_IN_SETUP = 1e-6
 """Share of a case that runs a changed function only in its setup."""
-_LONGEST_REASON = 500
-"""Characters of a reason."""
+_LONGEST_REASON = 500  # characters
 
 Changed = Sequence[tuple[str, int, int]]
 
@@ -146,11 +145,11 @@ def _suite_of(suites: str, case: str) -> str:
 def _call_in_child(suites: str, case: str, profile: _Profile, answers: TextIO) -> None:
     """Answer with the shares of a case, or with its error, from a forked process; then end it."""
     try:
-        try:
-            for name, share in shares(suites, case, profile):
-                print(json.dumps({"case": case, name: share}), file=answers, flush=True)
-        except Exception as error:
-            print(json.dumps({"case": case, "failed": _in_words(error)}), file=answers, flush=True)
+        for name, share in shares(suites, case, profile):
+            print(json.dumps({"case": case, name: share}), file=answers, flush=True)
+        os._exit(0)
+    except Exception as error:
+        print(json.dumps({"case": case, "failed": _in_words(error)}), file=answers, flush=True)
         os._exit(0)
     finally:  # whatever happens, a child must not go on as its parent
         os._exit(1)

@@ -82,8 +82,7 @@ share one, if the suite leaves the number of calls open: then calls share a ``se
 _SAME_SETUP = "same setup"
 _LONGEST_REQUEST = 1 << 16  # bytes
 _LONGEST_ERROR = 1 << 16  # characters
-_STANDARD = (0, 1, 2)
-"""Descriptors of standard input, output and error."""
+_STANDARD = (0, 1, 2)  # input, output and error
 _TOO_LARGE = 1e300  # refused: the ratio of two such values may not be finite
 _ONE_THREAD = 0.98
 """A thread that uses at least this share of its process's CPU time counts as the only one."""
@@ -103,7 +102,6 @@ class _Side(TypedDict):
     files: tuple[int, int, int]
     """Descriptors of its requests, its answers and its errors."""
     folder: str
-    """Its working folder."""
     source: str
     """Folder from which its package is imported."""
     planted: float
@@ -262,7 +260,6 @@ class _WarmUp:
         self.computes = False
         """Whether the last calls ran one thread that never waited, for long enough to be sure."""
         self.seconds = 0.0
-        """Seconds that the last calls took."""
 
     def __call__(self, calls: int) -> float:
         """Return the seconds that so many calls take, by the case's clock or the wall.
@@ -300,7 +297,6 @@ class _Channel:
         self._answers: TextIO = os.fdopen(os.dup(sys.stdout.fileno()), "w", buffering=1)
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
         self.process = os.getpid()
-        """The process that answers."""
 
     def request(self) -> str | None:
         """Return the next line without its end; ``None`` at the end of the input."""
@@ -354,10 +350,8 @@ def _own_peak_memory(peak: float) -> float:
 
     How many pages of a mapped file are resident depends on the page cache, so that importing one
     library takes 425 MiB after one installation and 532 MiB after another. asv's ``ru_maxrss`` is
-    never below the peak of the process that started this one.
-
-    Args:
-        peak: asv's measurement, for systems without these numbers.
+    never below the peak of the process that started this one. Systems without these numbers keep
+    the peak that asv measured.
     """
     status = Path("/proc/self/status")
     lines = status.read_text(encoding="utf-8") if status.exists() else ""
@@ -530,9 +524,7 @@ def _measure_in_forks(
 
     That request is written to the descriptor ``next_request``. What the suite imported can be
     imported for several sides unless it sets environment variables, as for what it then imports.
-
-    Returns:
-        The exit status.
+    The exit status is returned.
     """
     from asv_runner.discovery import get_benchmark_from_name  # noqa: PLC0415 - of the environment
 
@@ -640,11 +632,9 @@ class _SideImportDetector:
 
 
 def _import_shared(sides: Sequence[_Side], modules: Sequence[str], others: Sequence[str]) -> bool:
-    """Import the shared modules, and unload those of one side.
+    """Import the shared modules, unload those of one side, and tell whether forks may use them.
 
-    Returns:
-        Whether the others may be used: they do not if one looks for what a side brings, because
-        it is found in a side alone.
+    They may not if one looks for what a side brings, because it is found in a side alone.
     """
     is_brought = _SideImportDetector(sides)
     before = set(sys.modules)

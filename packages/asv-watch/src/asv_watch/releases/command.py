@@ -107,7 +107,6 @@ class _Releases:
         self._comparisons, _ = read_record(configuration.results, machine)
 
     def pairs(self, release: str = "", against: str = "") -> tuple[ReleasePair, ...]:
-        """Return what `release_pairs` does."""
         return release_pairs(
             self.requirement, self._listed, self._comparisons, release=release, against=against
         )

@@ -29,7 +29,6 @@ from asv_watch.versions.version import Version
 _SCRIPT_TIMEOUT = 300  # s: a first import compiles the package's Python files
 _IMPORT_ROUNDS = 5
 _MOST_AT_ONCE = 5
-"""Largest number of releases that are measured at once."""
 _MOST_EXPLAINED = 3
 """Number of most changed cases of two releases whose operators and kernels are compared."""
 
@@ -39,7 +38,6 @@ class ReleasePair:
     """Two releases of asv.conf.json, and what this machine has stored about them."""
 
     before: EnvironmentSpec
-    """The older one."""
     after: EnvironmentSpec
     stored: ReleaseStep
     """Comparisons at any commit of this package."""

@@ -51,11 +51,7 @@ NO_RELEASE = Release("", "")
 
 
 def main_release(requirements: Mapping[str, str]) -> Release:
-    """Return the first requirement that is pinned, or `NO_RELEASE`.
-
-    Args:
-        requirements: Maps names, as asv writes them, to versions; an empty one is not pinned.
-    """
+    """Return the first requirement that has a version, or `NO_RELEASE`."""
     pinned = (
         Release(distribution(name), version) for name, version in requirements.items() if version
     )
