@@ -52,13 +52,9 @@ def project(make_project: Callable[..., Path]) -> Path:
 
 def _answer(file: Path) -> dict[str, tuple[str, bool]]:
     """Return the word of each case and whether it is for the worse, from a file of JSON."""
-    differences = json.loads(file.read_text())["differences"]
     return {
-        difference["case"].removeprefix("suite."): (
-            difference["verdict"],
-            difference.get("worse", False),
-        )
-        for difference in differences
+        each["case"].removeprefix("suite."): (each["verdict"], each.get("worse", False))
+        for each in json.loads(file.read_text())["differences"]
     }
 
 
@@ -68,15 +64,14 @@ def test_less_of_a_share_is_worse_everywhere_if_its_suite_says_so(
     file = tmp_path / "answer.json"
     to_file = ("--json", str(file))
     sides = ("--before", "HEAD~1", "--fail-if-slower")
-    printed, _ = run_driver(
-        "compare", project, tmp_path, *sides, *to_file, status=ExitStatus.SLOWER
-    )
+    slower = ExitStatus.SLOWER
+    printed, _ = run_driver("compare", project, tmp_path, *sides, *to_file, status=slower)
     assert verdicts_of(printed) == ALL_WORSE
     worse = dict.fromkeys(CASES, ("worse", True))
     assert _answer(file) == worse
 
     gate = ("--base", "main", "--comment", str(tmp_path / "gate.md"))
-    run_driver("gate", project, tmp_path, *gate, *to_file, status=ExitStatus.SLOWER)
+    run_driver("gate", project, tmp_path, *gate, *to_file, status=slower)
     assert _answer(file) == worse
     assert verdicts_of((tmp_path / "gate.md").read_text()) == ALL_WORSE
 

@@ -7,13 +7,7 @@ from pathlib import Path
 import pytest
 
 from asv_watch.compare.calibrate import place_in_words
-from asv_watch.judge.graph import (
-    MachineGraphs,
-    newest_repeats,
-    noise_in_words,
-    ratios_to_first,
-    smallest_changes,
-)
+from asv_watch.judge import graph
 from asv_watch.records.store import read_record
 from asv_watch.text import quantities
 from tests.clockwork import CLOCK
@@ -59,18 +53,21 @@ def test_it_compares_head_with_itself_stores_that_and_prints_the_noise(
     case = "suite.Suite.time_it('plain')"
     timed = [each for each in comparisons if not each.failed]
     assert [each.case for each in timed] == [case, case]
-    graphs = MachineGraphs(comparisons)
+    graphs = graph.MachineGraphs(comparisons)
     assert [each.measured_sides for each in timed] == [[0, 1, 2]] * 2
-    ratios = ratios_to_first(timed, graphs)
+    ratios = graph.ratios_to_first(timed, graphs)
     assert [ratio.ratio for ratio in ratios] == pytest.approx([1] * 4, abs=0.01)
     rows = [re.split(r" *\| *", line) for line in output.splitlines() if f"| `{case}`" in line]
     assert rows[-1][5] == quantities.interval(ratios[-1].interval)
     assert "out of cheese" in output
     noise, place, smallest, failed = output.splitlines()[-4:]
     assert failed == "Failed: suite.Suite.time_it('broken')."
-    assert noise == f"4 ratios of {head[:8]} to itself differ from 1 by {noise_in_words(ratios)}."
+    assert (
+        noise
+        == f"4 ratios of {head[:8]} to itself differ from 1 by {graph.noise_in_words(ratios)}."
+    )
     assert place == place_in_words(timed, graphs, 3)
-    assert str(smallest_changes(timed, graphs)) in smallest
+    assert str(graph.smallest_changes(timed, graphs)) in smallest
     files = {path for path in (project / "results").rglob("*") if path.is_file()}
     assert len(files) == 1, "the record, and nothing else"
 
@@ -101,6 +98,6 @@ def test_a_planted_slowdown_is_measured_and_is_no_noise_of_the_machine(
     ratio = stored.ratio(0, 1)
     assert ratio is not None
     assert 1.4 < ratio.ratio < 1.6
-    assert newest_repeats([stored]) == []
+    assert graph.newest_repeats([stored]) == []
     assert "slowed down by 50 %** against **" in output
     assert "Of 1 case 1 slower, 0 faster, 0 same" in output

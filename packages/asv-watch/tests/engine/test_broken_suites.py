@@ -49,9 +49,9 @@ def project(make_project: Callable[..., Path]) -> Path:
 
 
 def test_compare_and_gate_go_on_with_the_other_suites(project: Path, tmp_path: Path) -> None:
-    printed, errors = run_driver(
-        "compare", project, tmp_path, "--before", "main", status=ExitStatus.SOME_CASES_FAILED
-    )
+    some_failed = ExitStatus.SOME_CASES_FAILED
+    before = "--before", "main"
+    printed, errors = run_driver("compare", project, tmp_path, *before, status=some_failed)
     assert errors.splitlines().count(MISSING) == 1
     assert "| `suite.track_words` |" in printed
     assert "Failed: helped.track_help: HEAD" in printed
@@ -59,9 +59,7 @@ def test_compare_and_gate_go_on_with_the_other_suites(project: Path, tmp_path: P
 
     file = tmp_path / "gate.json"
     arguments = ("--base", "main", "--json", str(file))
-    _, errors = run_driver(
-        "gate", project, tmp_path, *arguments, status=ExitStatus.SOME_CASES_FAILED
-    )
+    _, errors = run_driver("gate", project, tmp_path, *arguments, status=some_failed)
     assert errors.splitlines().count(MISSING) == 1
     cases = {case["case"]: case for case in json.loads(file.read_text())["differences"]}
     assert {name: case["verdict"] for name, case in cases.items()} == {

@@ -11,7 +11,7 @@ import pytest
 from asv_watch.answers import measured_difference
 from asv_watch.compare.measure import Compared, differences_of, report
 from asv_watch.comparison import Comparison, Sitting
-from asv_watch.engine import measuring as measuring_module
+from asv_watch.engine import processes
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.measuring import measure_cases
 from asv_watch.engine.processes import SideResult
@@ -61,7 +61,7 @@ def _measured(monkeypatch: pytest.MonkeyPatch, *, computes: bool = True) -> Comp
         sides = [(next(walls), 0.1), (next(walls), 0.105 * noise)]
         return tuple(SideResult(wall, wall, cpu, computes=computes) for wall, cpu in sides)
 
-    monkeypatch.setattr(measuring_module, "measure_round", play)
+    monkeypatch.setattr(processes, "measure_round", play)
     [measured] = measure_cases(SIDES, [CASE])
     return measured
 

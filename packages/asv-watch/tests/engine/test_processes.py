@@ -28,13 +28,7 @@ from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.engine import processes
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.measuring import measure_cases
-from asv_watch.engine.processes import (
-    CaseFailedError,
-    CaseSkippedError,
-    SideProcess,
-    SideResult,
-    measure_round,
-)
+from asv_watch.engine.processes import CaseFailedError, CaseSkippedError, SideProcess, SideResult
 from asv_watch.engine.rounds import Sampling, clock_of
 from asv_watch.engine.workplace import Side
 from asv_watch.errors import MachineError
@@ -291,7 +285,7 @@ def _measure(
 ) -> list[tuple[SideResult, ...]]:
     """Measure a round of each case, with the same servers."""
     with _servers(sides, seed, preload) as servers:
-        return [measure_round(servers, case, number=number) for case in cases]
+        return [processes.measure_round(servers, case, number=number) for case in cases]
 
 
 def _ratio(numbers: Sequence[SideResult]) -> float:
@@ -401,7 +395,7 @@ def test_where_other_work_takes_time_a_round_takes_as_long_for_samples_as_for_ge
     monkeypatch.setattr(processes, "_pin", lambda *_, **__: None)
     busy = BusyProcess(clock, samples(), ready_s / 2, cpu_clock, computes)
     servers: Any = [busy, busy]
-    numbers = measure_round(servers, _case(0))
+    numbers = processes.measure_round(servers, _case(0))
     assert taken == 2 * expected
     assert [number.computes for number in numbers] == [computes] * 2
 
@@ -818,8 +812,8 @@ def test_a_server_goes_on_after_cases_that_were_skipped_failed_or_hung(sides: Si
             (4, 30.0, CaseFailedError),
         ):
             with pytest.raises(error):
-                measure_round(servers, _case(index, timeout))
-            assert len(measure_round(servers, _case(0))) == 2
+                processes.measure_round(servers, _case(index, timeout))
+            assert len(processes.measure_round(servers, _case(0))) == 2
 
 
 def test_all_threads_of_a_case_of_a_gpu_are_on_two_cores(tmp_path: Path, suites: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.compare.measure import Compared, differences_of, report
 from asv_watch.comparison import Comparison, Outcome, Ratio
-from asv_watch.engine import measuring as measuring_module
+from asv_watch.engine import measuring, processes
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.measuring import Unfinished, measure_cases
 from asv_watch.engine.processes import CaseFailedError, CaseSkippedError, SideResult
@@ -36,7 +36,7 @@ def _measure(
     sides: Sequence[Side] = SIDES,
     **options: Any,
 ) -> list[Comparison]:
-    monkeypatch.setattr(measuring_module, "measure_round", play)
+    monkeypatch.setattr(processes, "measure_round", play)
     return measure_cases(sides, [MeasurableCase(name, name, 1.0) for name in names], **options)
 
 
@@ -231,7 +231,7 @@ def test_with_little_time_some_cases_are_finished_before_others_begin(
         groups.append(len(cases))
         now[0] += case_s * len(cases)
 
-    monkeypatch.setattr(measuring_module, "measure_cases", measure)
+    monkeypatch.setattr(measuring, "measure_cases", measure)
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     side = dataclasses.replace(SIDES[0], suites=tmp_path)
     cases = [MeasurableCase(str(number), "x", 1.0) for number in range(sum(sizes))]

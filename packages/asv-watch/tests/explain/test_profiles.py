@@ -12,11 +12,7 @@ def _profile(implementation: str, **seconds: float) -> dict[str, Any]:
             for name, value in seconds.items()
         ],
         "kernels": [
-            {
-                "primitive": "convolution",
-                "implementation": implementation,
-                "problem": "mb4",
-            }
+            {"primitive": "convolution", "implementation": implementation, "problem": "mb4"}
         ],
         "counts": {"dispatches": 2},
     }
@@ -27,10 +23,8 @@ def test_a_kernel_that_changed_and_only_operators_beyond_their_noise_are_named()
     before = [_profile(fast, slow=1.0, noisy=1.0), _profile(fast, slow=1.1, noisy=9.0)]
     after = [_profile(slow, slow=2.0, noisy=8.0), _profile(slow, slow=2.1, noisy=8.0)]
     explanation = compare_profiles(before, after)
-    assert [(entry.name, entry.clear) for entry in explanation.operators] == [
-        ("slow", True),
-        ("noisy", False),
-    ]
+    found = [(each.name, each.clear) for each in explanation.operators]
+    assert found == [("slow", True), ("noisy", False)]
     text = report(explanation, "A", "B")
     assert "Kernels of convolution mb4: brg:avx512 → ref:any" in text
     assert "noisy" not in text

@@ -46,11 +46,8 @@ def test_the_commits_inside_merges_are_listed_once(repository: Path) -> None:
     ]
     assert listed.paths == ("models",)
     part = listed.between(hashes["On main"], hashes["Merge feature"])
-    assert [commit.subject for commit in part] == [
-        "Merge feature",
-        "Document it",
-        "Fuse the gates",
-    ]
+    subjects = [commit.subject for commit in part]
+    assert subjects == ["Merge feature", "Document it", "Fuse the gates"]
 
 
 def test_commits_that_may_have_changed_a_value_are_those_that_touch_the_paths_or_merged_one(

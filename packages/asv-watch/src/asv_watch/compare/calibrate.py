@@ -17,7 +17,7 @@ from asv_watch.asv.settings import ALL
 from asv_watch.compare.measure import differences_of, measure, report
 from asv_watch.comparison import Comparison
 from asv_watch.engine.cases import list_cases
-from asv_watch.engine.workplace import Workplace, open_workplace, side
+from asv_watch.engine.workplace import open_workplace, side
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge import graph
 from asv_watch.options import Cases, Machine, Release
@@ -69,28 +69,22 @@ def calibrate(
             print(f"\n{report(compared, found, version.name, after)}\n", flush=True)
             measured += compared.cases
             failed |= dict.fromkeys(compared.failures)
-        if not planted:
-            _print_noise(workplace, commit, measured, sides)
+    if not planted:
+        graphs = graph.machine_graphs(workplace.configuration.results, workplace.machine)
+        ratios = graph.ratios_to_first(measured, graphs)
+        print(
+            f"{len(ratios)} ratios of {commit[:8]} to itself differ from 1 by "
+            f"{graph.noise_in_words(ratios)}.\n{place_in_words(measured, graphs, sides)}"
+        )
+        print(
+            f"Smallest detectable change of a comparison on {workplace.machine}: "
+            f"{graph.smallest_changes(measured, graphs)}. "
+            "`pyperf system show` names settings that disturb timings."
+        )
     if failed:
         print(f"Failed: {', '.join(failed)}.")
         return ExitStatus.SOME_CASES_FAILED
     return ExitStatus.DONE
-
-
-def _print_noise(
-    workplace: Workplace, commit: str, measured: Sequence[Comparison], sides: int
-) -> None:
-    graphs = graph.machine_graphs(workplace.configuration.results, workplace.machine)
-    ratios = graph.ratios_to_first(measured, graphs)
-    print(
-        f"{len(ratios)} ratios of {commit[:8]} to itself differ from 1 by "
-        f"{graph.noise_in_words(ratios)}.\n{place_in_words(measured, graphs, sides)}"
-    )
-    print(
-        f"Smallest detectable change of a comparison on {workplace.machine}: "
-        f"{graph.smallest_changes(measured, graphs)}. "
-        "`pyperf system show` names settings that disturb timings."
-    )
 
 
 def place_in_words(

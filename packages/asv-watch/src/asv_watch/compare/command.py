@@ -13,13 +13,7 @@ from asv_watch.answers import Answer, Difference, JsonFile, write_answer
 from asv_watch.asv.declared import Declared
 from asv_watch.asv.selection import SHORT, Selection, case_pattern, matching
 from asv_watch.compare.measure import Compared, differences_of, measure, report
-from asv_watch.engine.cases import (
-    Benchmarks,
-    MeasurableCase,
-    choose_cases,
-    import_folders,
-    list_benchmarks,
-)
+from asv_watch.engine import cases as suites
 from asv_watch.engine.rounds import CHANGE_IF_BUSY, Sampling
 from asv_watch.engine.workplace import Side, check_room, interpreter_side, open_workplace, side
 from asv_watch.errors import ExitStatus, WatchError
@@ -97,7 +91,7 @@ def compare(
             for text in named
         ]
         check_room(workplace.configuration, tuple(each.environment for each in versions))
-        folders = import_folders(workplace, versions)
+        folders = suites.import_folders(workplace, versions)
         labels = {1: ("with ",), 2: ("before: ", "after:  ")}.get(
             len(versions), map("{}: ".format, count(1))
         )
@@ -107,8 +101,8 @@ def compare(
             print(f"{label}{version.name}{built}{place}", flush=True)
         if not against and len({(version.source, version.python) for version in versions}) == 1:
             print("both sides are the same commit: the table shows the noise of this machine")
-        listing = list_benchmarks(workplace, versions, "" if against else selection.pattern)
-        chosen = choose_cases(listing.benchmarks, selection, workplace.declared)
+        listing = suites.list_benchmarks(workplace, versions, "" if against else selection.pattern)
+        chosen = suites.choose_cases(listing.benchmarks, selection, workplace.declared)
         if against:
             patterns = [cases, *against]
             versions, chosen = pair_cases(
@@ -166,8 +160,8 @@ _Key = tuple[str, str, tuple[str | None, ...]]
 
 
 def pair_cases(
-    version: Side, benchmarks: Benchmarks, patterns: Sequence[str], declared: Declared
-) -> tuple[list[Side], list[MeasurableCase]]:
+    version: Side, benchmarks: suites.Benchmarks, patterns: Sequence[str], declared: Declared
+) -> tuple[list[Side], list[suites.MeasurableCase]]:
     """Return a side for each pattern, and the cases that at least two of them have.
 
     Cases belong together if they measure the same kind of value, and if the groups of their
@@ -179,7 +173,7 @@ def pair_cases(
     """
     columns = [_by_groups(benchmarks, pattern, declared) for pattern in patterns]
     others: list[dict[str, str]] = [{} for _ in patterns]
-    chosen: list[MeasurableCase] = []
+    chosen: list[suites.MeasurableCase] = []
     for key in {key: None for column in columns for key in column}:
         row = [column.get(key) for column in columns]
         cases = [case for case in row if case]
@@ -210,10 +204,10 @@ def pair_cases(
 
 
 def _by_groups(
-    benchmarks: Benchmarks, pattern: str, declared: Declared
-) -> dict[_Key, MeasurableCase]:
-    found: dict[_Key, MeasurableCase] = {}
-    for case in choose_cases(benchmarks, Selection(pattern), declared):
+    benchmarks: suites.Benchmarks, pattern: str, declared: Declared
+) -> dict[_Key, suites.MeasurableCase]:
+    found: dict[_Key, suites.MeasurableCase] = {}
+    for case in suites.choose_cases(benchmarks, Selection(pattern), declared):
         match = case_pattern(pattern).search(case.name)
         assert match is not None  # noqa: S101 - it is selected
         key = case.measures, case.unit, match.groups()

@@ -14,13 +14,7 @@ from asv_watch import answers
 from asv_watch.answers import Difference
 from asv_watch.asv.selection import Selection
 from asv_watch.comparison import Comparison, Conditions, Kind, Outcome, Ratio, Sitting, metric_of
-from asv_watch.engine.cases import (
-    MeasurableCase,
-    Measures,
-    choose_cases,
-    import_folders,
-    list_benchmarks,
-)
+from asv_watch.engine import cases as suites
 from asv_watch.engine.measuring import find_unfinished
 from asv_watch.engine.processes import recipe_of_samples
 from asv_watch.engine.rounds import DEFAULT, Sampling
@@ -88,7 +82,7 @@ class Compared:
 def measure(
     workplace: Workplace,
     sides: Sequence[Side],
-    cases: Sequence[MeasurableCase],
+    cases: Sequence[suites.MeasurableCase],
     kind: Kind | None = None,
     sampling: Sampling = DEFAULT,
     extra: Sequence[Comparison] = (),
@@ -151,7 +145,7 @@ def compare_missing(
     selection: Selection,
     known: Collection[str],
     kind: Kind,
-    *wanted: Measures,
+    *wanted: suites.Measures,
 ) -> list[Compared]:
     """Compare two commits in the cases of the wanted kinds that are not known yet.
 
@@ -166,9 +160,9 @@ def compare_missing(
     old, new = sides
     if old.version is None:
         raise WatchError(f"{old.name} is not committed, so its comparison cannot be stored")
-    import_folders(workplace, sides)
-    benchmarks = list_benchmarks(workplace, (new, old)).benchmarks
-    cases = choose_cases(benchmarks, selection, workplace.declared, *wanted)
+    suites.import_folders(workplace, sides)
+    benchmarks = suites.list_benchmarks(workplace, (new, old)).benchmarks
+    cases = suites.choose_cases(benchmarks, selection, workplace.declared, *wanted)
     missing = [case for case in cases if case.name not in known]
     if not missing or old.version == new.version:
         return []

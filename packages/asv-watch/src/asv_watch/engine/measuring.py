@@ -23,15 +23,8 @@ from pathlib import Path
 import msgspec
 
 from asv_watch.comparison import Comparison, Kind, Sitting, Time
+from asv_watch.engine import processes
 from asv_watch.engine.cases import MeasurableCase
-from asv_watch.engine.processes import (
-    CaseSkippedError,
-    Round,
-    SideProcess,
-    UnmeasuredError,
-    imported_by_all,
-    measure_round,
-)
 from asv_watch.engine.rounds import DEFAULT, KeepCase, RoundsOfCases, Sampling
 from asv_watch.engine.workplace import Side, Workplace
 from asv_watch.errors import MachineError
@@ -40,7 +33,7 @@ from asv_watch.progress import Display, human_time, time_left
 from asv_watch.records.store import append_lines, read_stored
 
 _FEWEST_ROUNDS_OF_VALUES = 3
-KeepRound = Callable[[MeasurableCase, Round], None]
+KeepRound = Callable[[MeasurableCase, processes.Round], None]
 
 
 def measure_cases(
@@ -48,7 +41,7 @@ def measure_cases(
     cases: Sequence[MeasurableCase],
     keep: KeepCase = lambda result: None,
     sampling: Sampling = DEFAULT,
-    kept: Mapping[str, Sequence[Round]] = {},
+    kept: Mapping[str, Sequence[processes.Round]] = {},
     keep_round: KeepRound = lambda case, numbers: None,
     budget: Budget | None = None,
     later: int = 0,
@@ -129,7 +122,7 @@ def _measure_group(
             with contextlib.ExitStack() as stack:
                 servers = [
                     stack.enter_context(
-                        SideProcess(side, path, number + 1, len(sides), preload, shared)
+                        processes.SideProcess(side, path, number + 1, len(sides), preload, shared)
                     )
                     for side, path in zip(sides, folders, strict=True)
                 ]
@@ -150,7 +143,7 @@ def _measure_group(
                         total=count + sum(left.values()) + later,
                     )
             if number == begun:
-                shared = imported_by_all(servers)
+                shared = processes.imported_by_all(servers)
             elif any(None in server.imported for server in servers):
                 shared = ()
             measured.close_known()
@@ -160,7 +153,7 @@ def _measure_group(
 
 def _measure(
     measured: RoundsOfCases,
-    servers: Sequence[SideProcess],
+    servers: Sequence[processes.SideProcess],
     case: MeasurableCase,
     number: int,
     keep_round: KeepRound,
@@ -173,17 +166,21 @@ def _measure(
     while case in measured.open:
         active = measured.active(case)
         try:
-            numbers = measure_round([servers[index] for index in active], case, number=number)
-        except UnmeasuredError as reason:
+            numbers = processes.measure_round(
+                [servers[index] for index in active], case, number=number
+            )
+        except processes.UnmeasuredError as reason:
             side = next(index for index in active if servers[index] is reason.server)
             measured.leave_out(case, side, reason)
-            word = "skipped" if isinstance(reason, CaseSkippedError) else "failed"
+            word = "skipped" if isinstance(reason, processes.CaseSkippedError) else "failed"
             message = f"{word}: {reason}"
         except MachineError as error:
             raise MachineError(f"{case.name} on {error}") from error
         else:
             by_side = dict(zip(active, numbers, strict=True))
-            round_numbers: Round = tuple(by_side.get(index) for index in range(len(servers)))
+            round_numbers: processes.Round = tuple(
+                by_side.get(index) for index in range(len(servers))
+            )
             keep_round(case, round_numbers)
             return measured.add(case, round_numbers)
     return message
@@ -202,7 +199,7 @@ class _KeptRound(msgspec.Struct, frozen=True):
     at: Time
     """When the sitting began, seconds since the epoch: the record has its finished cases."""
     case: str
-    numbers: Round
+    numbers: processes.Round
 
 
 class Unfinished:
@@ -218,7 +215,7 @@ class Unfinished:
             key.update(path.read_bytes())
         self._path = folder / f"{key.hexdigest()[:16]}.jsonl"
         self._at = 0
-        self.rounds: dict[str, list[Round]] = {}
+        self.rounds: dict[str, list[processes.Round]] = {}
         if self._path.exists() and time.time() - self._path.stat().st_mtime < _OLDEST_S:
             for kept in read_stored(self._path, _KeptRound, "round")[0]:
                 self._at = kept.at
@@ -289,7 +286,7 @@ class Unfinished:
             yield cases[done : done + count]
             done += count
 
-    def keep(self, case: str, numbers: Round) -> None:
+    def keep(self, case: str, numbers: processes.Round) -> None:
         """Store a round, and wait until it is on the disk."""
         append_lines(self._path, [_KeptRound(self._at, case, numbers)])
         self.rounds.setdefault(case, []).append(numbers)

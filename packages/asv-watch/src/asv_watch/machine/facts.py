@@ -65,13 +65,10 @@ def describe() -> dict[str, str]:
     }
 
 
-_MACHINE_NAME = re.compile(r"\w[\w.+ @-]{0,99}")
-
-
 def machine_name(given: str) -> str:
     """Return this machine's name, by default the host's; refuse one that no folder can have."""
     name = given or platform.node()
-    if not _MACHINE_NAME.fullmatch(name):
+    if not re.fullmatch(r"\w[\w.+ @-]{0,99}", name):
         raise WatchError(
             f"machine name {name[:100]!r} cannot name a folder of results; use at most 100 "
             "letters, digits and '-'"

@@ -193,15 +193,12 @@ def export_commit(repository: Path, commit: str, folder: Path) -> None:
     for entry in listing.split("\0"):
         facts, _, name = entry.partition("\t")
         leads_to = Path(os.path.realpath(folder / name))  # in any number of steps
-        if facts.startswith(_LINK) and not leads_to.is_relative_to(os.path.realpath(folder)):
+        is_link = facts.startswith("120000")  # git's mode of a symbolic link
+        if is_link and not leads_to.is_relative_to(os.path.realpath(folder)):
             raise WatchError(
                 f"commit {commit[:12]} cannot be unpacked: {name} leads to "
                 f"{os.readlink(folder / name)}; remove that link there"
             )
-
-
-_LINK = "120000"
-"""git's mode of a symbolic link."""
 
 
 def _run(

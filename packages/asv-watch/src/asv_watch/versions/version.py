@@ -8,13 +8,10 @@ from typing import Annotated, NamedTuple
 import msgspec
 import packaging.version
 
-_FULL_HASH = r"[0-9a-f]{40}([0-9a-f]{24})?"
-"""Hexadecimal hash of a commit: SHA-1, or SHA-256 in newer repositories."""
-
 
 def is_full_hash(text: str) -> bool:
-    """Tell whether a text is a whole hash of a commit."""
-    return re.fullmatch(_FULL_HASH, text) is not None
+    """Tell whether a text is a whole hash of a commit: SHA-1, or SHA-256 in newer repositories."""
+    return re.fullmatch(r"[0-9a-f]{40}([0-9a-f]{24})?", text) is not None
 
 
 class Commit(msgspec.Struct, frozen=True):
