@@ -81,9 +81,8 @@ def test_it_says_which_case_got_slower_which_did_not_and_what_could_not_run(
     assert 0.9 < ratio_of(plain[2]) < 1.1
     assert int(plain[4]) >= 5
     assert "Skipped: suite.Suite.time_it('absent', 'cpu'): nobody has it" in output
-    assert re.search(
-        r"Failed: .*'broken', 'cpu'\): HEAD\S* .*: RuntimeError: out of cheese", output
-    )
+    failed = r"Failed: .*'broken', 'cpu'\): HEAD\S* .*: RuntimeError: out of cheese"
+    assert re.search(failed, output)
     assert "Of 2 cases 1 slower, 0 faster, 1 same" in output
     assert "cuda" not in output
     comparisons, problems = read_record(project / "results")

@@ -69,10 +69,7 @@ PACKAGE = 'def words(text):\n    return {short} if text == "short" else 7\n'
 def test_a_project_that_times_nothing_is_compared_by_its_values(
     make_project: Callable[..., Path], tmp_path: Path
 ) -> None:
-    files = {
-        "src/package.py": PACKAGE.format(short=1),
-        "src/pympler/asizeof.py": ASIZEOF,
-    }
+    files = {"src/package.py": PACKAGE.format(short=1), "src/pympler/asizeof.py": ASIZEOF}
     root = make_project(SUITE, files, measured_paths=[])
     commit(root, {"src/package.py": PACKAGE.format(short=2)}, "Say more")
     arguments = ("--before", "HEAD~1", "--fail-if-slower")

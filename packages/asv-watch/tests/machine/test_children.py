@@ -55,11 +55,10 @@ def test_what_an_interrupted_kill_leaves_is_ended_after_the_body(
     def interrupt() -> None:
         raise KeyboardInterrupt
 
-    with _three_started(tmp_path, "stays") as (child, started):
-        with monkeypatch.context() as patched:
-            patched.setattr(child.process, "wait", interrupt)
-            with pytest.raises(KeyboardInterrupt):
-                child.kill()
+    with _three_started(tmp_path, "stays") as (child, started), monkeypatch.context() as patched:
+        patched.setattr(child.process, "wait", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            child.kill()
     assert not any(map(runs, started))
 
 
