@@ -91,7 +91,8 @@ def test_asvs_own_existing_environment_is_measured(
 
 
 def _two_commits(make_repository: Callable[..., Path], file: str, name: str) -> Path:
-    files = project_files(SUITE, {file: "SECONDS = 0.001"}, project=name, **INSTALLED)
+    settings = {"project": name, "measured_paths": [file], **INSTALLED}
+    files = project_files(SUITE, {file: "SECONDS = 0.001"}, **settings)
     project = make_repository(files)
     commit(project, {file: "SECONDS = 0.0013"}, "Be slower")
     return project
@@ -112,12 +113,17 @@ def test_one_interpreter_measures_two_commits(
     assert comparison.sitting.kind == "compare"
 
 
+@pytest.mark.parametrize(
+    "command",
+    ["compare", "bisect --before HEAD~1 --cases it", "explain --cases it", "gate --base HEAD~1"],
+)
 def test_commits_that_import_what_is_installed_are_refused(
-    make_repository: Callable[..., Path], tmp_path: Path
+    make_repository: Callable[..., Path], tmp_path: Path, command: str
 ) -> None:
     project = _two_commits(make_repository, "lib/engine.py", "engine")
     python = make_interpreter(tmp_path / "env", "1.1", 0.001)
-    _, errors = run_driver("compare", project, tmp_path, "--python", python, status=1)
+    job, *options = command.split()
+    _, errors = run_driver(job, project, tmp_path, *options, "--python", python, status=1)
     [line] = errors.splitlines()
     assert f"import the same engine, from {tmp_path}/env/lib/python3" in line
     assert "let asv build the commits" in line
