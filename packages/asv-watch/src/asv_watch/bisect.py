@@ -170,11 +170,7 @@ class _Bisection:
         return sum({before, after} <= set(candidates) for candidates, _ in self._measured)
 
     def _measure(self, *candidates: int) -> None:
-        """Measure candidates interleaved.
-
-        Raises:
-            UnmeasurableError: one of them cannot be measured.
-        """
+        """Measure candidates interleaved; raise `UnmeasurableError` if one cannot be."""
         sampling = Sampling(
             most_rounds=_MOST_ROUNDS, half_width=self.resolution / 2, all_sides=True
         )

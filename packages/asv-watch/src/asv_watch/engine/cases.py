@@ -185,12 +185,7 @@ def _named_module(suites: Path, pattern: str) -> list[str]:
 def _list_in(
     side: Side, declared: Declared, modules: Sequence[str], import_s: float
 ) -> tuple[Benchmarks, dict[str, str]]:
-    """List the benchmarks of modules, or of all, and say why others cannot be imported.
-
-    Raises:
-        MachineError: the machine is to blame.
-        WatchError: they change ``sys.path`` so that they import the package from elsewhere.
-    """
+    """List the benchmarks of modules, or of all, and say why others cannot be imported."""
     started = time.monotonic()
     limit = min(declared.import_timeout, import_s)
     watch = MemoryWatch(memory_limit(), ends_child=True)

@@ -358,11 +358,7 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
         )[:_LONGEST_REASON]
 
     def _read(self) -> _Answer:
-        """Return the next answer; the end of the process counts as the end of its case.
-
-        Raises:
-            CaseFailedError: there is none in time, or it is none that a process gives.
-        """
+        """Return the next answer; the end of the process counts as the end of its case."""
         connection, case = self._connection, self._case
         assert connection is not None and case is not None  # noqa: PT018, S101 - a case was started
         is_last = self._until < time.monotonic() + self._timeout

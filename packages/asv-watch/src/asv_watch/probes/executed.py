@@ -100,11 +100,7 @@ class _TooLongError(BaseException):
 
 @contextlib.contextmanager
 def _limited(seconds: int) -> Iterator[None]:
-    """Interrupt the body after some seconds; those in which this process is stopped do not count.
-
-    Raises:
-        _TooLongError: the time is over.
-    """
+    """Interrupt the body after some seconds, without those in which this process is stopped."""
     left = seconds
 
     def count(*_: object) -> None:

@@ -252,10 +252,6 @@ def _install(
     """Install and import both releases; if one fails, store that as a comparison without cases.
 
     Those that were ``tried``, by folder, are not installed again.
-
-    Raises:
-        MachineError: the machine is to blame, such as a full disk, and not the release.
-        WatchError: a release cannot be installed or imported, or the project refuses it.
     """
     for index, side in enumerate(sides):
         release = side.environment
