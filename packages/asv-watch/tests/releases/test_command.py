@@ -162,7 +162,7 @@ def test_releases_are_compared_once_and_the_list_says_so(project: Path, tmp_path
     file = tmp_path / "answer.json"
     to_file = ("--json", str(file))
     _, errors = _releases(project, tmp_path, "list", *to_file, status=2)
-    assert "list writes no JSON" in errors
+    assert "list shows all cases and writes no JSON" in errors
     printed, _ = _releases(project, tmp_path, *measure, *to_file, status=3)
     _check_measured_answer(file)
     failed = "Failed: suite.Compiled.track_breaks_it('lstm'): engine 9.1.0: RuntimeError"
@@ -207,8 +207,12 @@ def test_releases_are_compared_once_and_the_list_says_so(project: Path, tmp_path
     assert printed.startswith("engine 9.1.0 against 9.0.0: ")
     row = r"^\| `suite\.Suite\.time_it\('all'\)` \| one day +\|.*: \+\d+\.\d % \("
     assert re.search(row, printed, re.M)
-    printed, _ = _releases(project, tmp_path, "findings", "--machine", "elsewhere")
-    assert printed.startswith("no such releases were compared on elsewhere; give --machine ")
+    for option, value, message in (
+        ("--cases", "no_such", "no compared case matches no_such"),
+        ("--machine", "elsewhere", "no such releases were compared on elsewhere; give --machine "),
+    ):
+        printed, _ = _releases(project, tmp_path, "findings", option, value)
+        assert printed.startswith(message)
 
 
 def _sittings(project: Path) -> list[tuple[Sitting, list[Comparison]]]:

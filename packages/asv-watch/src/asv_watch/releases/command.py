@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec.structs import replace
 
 from asv_watch.answers import Answer, Difference, JsonFile, measured_difference, write_answer
-from asv_watch.asv.selection import matching
+from asv_watch.asv.selection import EVERYTHING, Selection, matching
 from asv_watch.asv.settings import NEWEST, Configuration, EnvironmentSpec, read_configuration
 from asv_watch.compare.measure import differences_of, report
 from asv_watch.comparison import DAY, Outcome
@@ -68,8 +69,8 @@ def releases(
         )
     if action == "list" and release:
         raise typer.BadParameter("list shows all releases; leave the release out")
-    if action == "list" and json_file:
-        raise typer.BadParameter("list writes no JSON; --json is for measure and findings")
+    if action == "list" and (json_file or cases):
+        raise typer.BadParameter("list shows all cases and writes no JSON")
     if action == "measure":
         with open_workplace(Path.cwd(), "releases", release=NEWEST, machine=machine) as workplace:
             pairs = _Releases(workplace.configuration, requirement, workplace.machine).to_measure(
@@ -83,8 +84,12 @@ def releases(
         print(listed.as_table())
         return ExitStatus.DONE
     pairs = listed.pairs(release, against)
-    compared = [pair.stored for pair in pairs if pair.stored.ratios]
+    selection = matching(cases, otherwise=EVERYTHING)
+    selected = [_with_cases(pair.stored, selection) for pair in pairs]
+    compared = [step for step in selected if step.ratios]
     tables = "\n\n".join(_findings(listed.requirement, step) for step in compared)
+    if not tables and any(pair.stored.ratios for pair in pairs):
+        tables = f"no compared case matches {selection}"
     print(tables or listed.where_compared())
     answer = Answer("releases")
     for step in compared:
@@ -219,6 +224,11 @@ def _list_benchmarks(
             in_release = dataclasses.replace(package, environment=release)
             return suites.list_benchmarks(workplace, [in_release]).benchmarks
     return suites.list_benchmarks(workplace, [package]).benchmarks
+
+
+def _with_cases(step: ReleaseStep, selection: Selection) -> ReleaseStep:
+    ratios = {case: ratio for case, ratio in step.ratios.items() if selection.matches(case)}
+    return replace(step, ratios=ratios)
 
 
 def _findings(requirement: str, step: ReleaseStep) -> str:
