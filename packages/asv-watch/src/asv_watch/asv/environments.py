@@ -104,10 +104,6 @@ def install_build_requirements(environment: Any, pyproject: str) -> None:
 
     asv installs only what the checkout needs, and only into a new environment.
 
-    Args:
-        environment: asv's.
-        pyproject: text of the commit's ``pyproject.toml``; empty if it has none.
-
     Raises:
         asv.util.ProcessError: a package cannot be installed.
     """
@@ -132,11 +128,6 @@ def make_environment(root: Path, repository: Path, spec: EnvironmentSpec) -> Non
 
     What a project requires is installed with its commits (`build_package`). A release to compare,
     which asv does not know, gets its requirements alone.
-
-    Args:
-        root: the folder of asv.conf.json.
-        repository: where the commits are.
-        spec: the environment.
 
     Raises:
         MachineError: the machine is to blame, such as its network, or the package index takes too
@@ -232,14 +223,8 @@ def build_package(
 
     asv builds and installs the commit into the environment, which keeps the wheel. From there, or
     from the checked out commit of a project that builds none, pip installs it into the folder, so
-    that two commits can be imported in one environment at the same time.
-
-    Args:
-        root: the folder of asv.conf.json.
-        repository: where the commit is.
-        spec: its environment; made if it is missing.
-        commit: full hash.
-        folder: where to; it exists afterwards only if all went well.
+    that two commits can be imported in one environment at the same time. The folder exists
+    afterwards only if all went well.
 
     Raises:
         WatchError: the commit cannot be built.

@@ -36,16 +36,7 @@ def export_run(
     benchmarks: Iterable[Mapping[str, Any]],
     measured: Mapping[str, Comparison],
 ) -> None:
-    """Write what was measured of a commit to asv's file; a damaged one is set aside.
-
-    Args:
-        path: the file, as `result_file` names it.
-        commit: full hash.
-        date: the author's date of the commit, in seconds since the epoch.
-        environment: where it was measured.
-        benchmarks: entries of asv's list.
-        measured: the cases by their names, each of this version alone.
-    """
+    """Write what was measured of a commit to asv's file; a damaged one is set aside."""
     requirements = {
         distribution(name): release for name, release in environment.requirements.items()
     }

@@ -47,8 +47,7 @@ class PublishRequest(msgspec.Struct, frozen=True):
 def setup(publish: Callable[[PublishRequest, Any], int]) -> None:
     """Replace what `asv publish` does; called when asv loads the plugin.
 
-    Args:
-        publish: builds the site; is given the request and asv's log, and returns the exit status.
+    ``publish`` is given the request and asv's log, and returns the exit status.
     """
 
     def run(_: Any, conf: Any, range_spec: str | None = None, pull: bool = True) -> int:
@@ -70,11 +69,7 @@ def read_request(
 ) -> PublishRequest:
     """Read what asv's settings say about the site of a project.
 
-    Args:
-        conf: asv's settings.
-        root: the folder of asv.conf.json.
-        range_spec: the commits to show, as git names them; every commit of the branch if None.
-        fetch: update asv's clone of a repository elsewhere.
+    ``range_spec`` names the commits to show as git does; without it, all of the branch are shown.
 
     Raises:
         WatchError: an entry is damaged, or the range names no commit.

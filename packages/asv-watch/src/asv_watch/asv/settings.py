@@ -356,10 +356,6 @@ def pinned_asv_runner() -> str:
 def describe_interpreter(python: Path, names: Collection[str]) -> tuple[str, dict[str, str]]:
     """Ask an interpreter that somebody else made which releases it has of some requirements.
 
-    Args:
-        python: its path.
-        names: the requirements, as asv.conf.json names them.
-
     Returns:
         Its release of Python, such as ``3.12``, and by name those of what is installed.
 

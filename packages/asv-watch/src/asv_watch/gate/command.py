@@ -302,14 +302,7 @@ class GateMeasurement:
     def __init__(
         self, sides: tuple[Side, Side], prepared: GateResult, budget: Budget, graphs: MachineGraphs
     ) -> None:
-        """Begin without any case.
-
-        Args:
-            sides: base and head.
-            prepared: the result so far, without any case.
-            budget: the time that is left.
-            graphs: what the machine has compared, which says how precise it is.
-        """
+        """Begin without any case."""
         self._sides, self._prepared = sides, prepared
         self._budget, self._graphs = budget, graphs
         self._cases: dict[str, MeasurableCase] = {}

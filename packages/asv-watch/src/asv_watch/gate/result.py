@@ -68,10 +68,6 @@ def judged_ratios(measured: Sequence[Comparison], graphs: MachineGraphs) -> tupl
     Where these alone do not show the change, all rounds together do: what a case is called and
     the interval beside it never contradict each other.
 
-    Args:
-        measured: The rounds until the case was decided, and fresh rounds, if there are any.
-        graphs: Earlier comparisons of the machine.
-
     Returns:
         The ratio of all rounds, then that of the fresh ones if it agrees; empty without a ratio.
     """

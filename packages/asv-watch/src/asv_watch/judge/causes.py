@@ -58,12 +58,7 @@ class Leading(NamedTuple):
 
 
 def leading_operator(explanation: Explanation, ratio: float | None = None) -> Leading | str:
-    """Return the operator that accounts for most of a difference, or say why none does.
-
-    Args:
-        explanation: Explains the difference.
-        ratio: As `in_words` takes it.
-    """
+    """Return the operator that accounts for most of a difference, or say why none does."""
     clear = [operator for operator in explanation.operators if operator.clear]
     if not clear:
         return "no operator differs clearly from its noise"

@@ -54,11 +54,7 @@ class MeasuredCommits:
     ) -> None:
         """Find the compared commits.
 
-        Args:
-            graph: The case's graph, whose nodes are `VersionKey`.
-            positions: Maps a commit hash to the number of commits before it along the branch.
-            release: Main release of the commits.
-            python: Such as ``3.11``.
+        ``positions`` maps a commit hash to the number of commits before it along the branch.
         """
         self._graph = graph
         on_branch = (
@@ -137,10 +133,6 @@ def find_suspicions(
 
     Each has the indices of the last commit measured before it and of the first one after it, and
     the levels before and after, in the unit of the series.
-
-    Args:
-        segments: The series' segments, oldest first.
-        levels: Finds the levels of values.
     """
     for segment in segments:
         commits: list[int] = segment.commits.tolist()

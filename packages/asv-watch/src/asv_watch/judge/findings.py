@@ -57,12 +57,7 @@ class Findings(msgspec.Struct, frozen=True):
 
 
 def analyse(history: History, levels: Levels | None = None) -> Findings:
-    """Work out the noise, changes, events and release comparisons of a history.
-
-    Args:
-        history: What was measured.
-        levels: Finds the levels of series; by default, none is known yet.
-    """
+    """Work out the noise, changes, events and release comparisons of a history."""
     levels = levels or Levels()
     segments = split(history)
     events = find_events(history)

@@ -162,11 +162,7 @@ def _with_values(
 ) -> Ratio:
     """Return a ratio with values that belong to it.
 
-    Args:
-        example: any comparison of the same case.
-        estimate: the ratio.
-        level: mean logarithm of the values of both sides.
-        sittings: the ratios of exactly the two versions, oldest first.
+    ``level`` is the mean logarithm of the values of both sides.
     """
     return Ratio(
         case=example.case,
@@ -296,12 +292,8 @@ class MachineGraphs:
     ) -> Ratio | None:
         """Return the ratio of one comparison, with the interval that the graph would give.
 
-        Args:
-            comparison: the comparison.
-            before: index of a version.
-            after: index of another.
-            least_spread: lower bound of the usual spread, such as that of the other cases of a
-                comparison that is not stored.
+        ``least_spread`` is a lower bound of the usual spread, such as that of the other cases of a
+        comparison that is not stored.
         """
         usual = max(self.usual_spread[comparison.metric], least_spread)
         star, ratio = comparison.star(usual), comparison.ratio(before, after)

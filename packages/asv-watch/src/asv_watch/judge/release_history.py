@@ -107,10 +107,8 @@ def release_steps(
 ) -> dict[tuple[str, str], ReleaseStep]:
     """Gather a machine's comparisons of releases that differ in nothing else.
 
-    Args:
-        graphs: the graphs of the machine.
-        requirement: whose releases were compared; versions of the package itself if empty.
-        versions: maps commit hashes to versions of the package.
+    ``versions`` maps commit hashes to versions of the package, whose releases are compared if
+    ``requirement`` is empty.
 
     Returns:
         Maps the older and the later release to their comparisons.
@@ -141,10 +139,6 @@ def release_steps(
 
 def failed_releases(comparisons: Sequence[Comparison], requirement: str) -> dict[Release, str]:
     """Return the releases that could not be installed or imported when they were last tried.
-
-    Args:
-        comparisons: those of one machine, oldest first.
-        requirement: whose releases they are.
 
     Returns:
         Maps each such release to the reason.

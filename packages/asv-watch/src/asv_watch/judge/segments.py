@@ -59,11 +59,7 @@ _OF_ENVIRONMENT = (*_SOFTWARE, _VARIABLE)
 
 
 def recorded_changes(runs: Iterable[tuple[Key, Mapping[str, str]]]) -> Iterator[FactChange[Key]]:
-    """Compare the facts of runs in their order; a fact that a run does not record is unknown.
-
-    Args:
-        runs: An identifier of each run, such as its commit, and the facts that it recorded.
-    """
+    """Compare the facts of runs in their order; a fact that a run does not record is unknown."""
     known: dict[str, str] = {}
     for run, facts in runs:
         for fact, value in facts.items():
@@ -86,9 +82,6 @@ def environments_of(runs: Sequence[tuple[str, Record]]) -> list[tuple[str, dict[
 
     A run lists all variables that are set, so a variable that only other runs list was not set:
     its value is empty. It lists only some packages, so one that it does not list may be installed.
-
-    Args:
-        runs: Commit and record of each, in their order.
     """
     unset = {
         fact: "" for _, record in runs for fact in record.environment if fact.startswith(_VARIABLE)

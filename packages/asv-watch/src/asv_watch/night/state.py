@@ -57,10 +57,7 @@ class Attempts:
     def __init__(self, machine_results: Path, suites: str, clock: Callable[[], float]) -> None:
         """Read the file, if there is one.
 
-        Args:
-            machine_results: folder of the machine's results.
-            suites: git's hashes of today's suites and configuration.
-            clock: seconds since the epoch.
+        ``suites`` are git's hashes of today's suites and configuration.
         """
         self._path = machine_results / ATTEMPTS
         self._suites = suites

@@ -159,13 +159,7 @@ def left_tasks(state: NightState) -> Iterator[Task]:
 def due_tasks(
     state: NightState, tried: Collection[str], unusable: Collection[str]
 ) -> Iterator[Task]:
-    """Yield what is left to do, except what belongs to other parts or is set aside.
-
-    Args:
-        state: the results so far.
-        tried: names of tasks that were tried tonight.
-        unusable: names of environments that could not be made tonight.
-    """
+    """Yield what is left to do, except what belongs to other parts or is set aside."""
     for task in left_tasks(state):
         environment = task.environment.name if task.environment is not None else ""
         if (

@@ -90,14 +90,8 @@ def build_site(
 ) -> None:
     """Write a whole site into a folder.
 
-    Args:
-        folder: Its destination; made if missing.
-        contents: The contents of the site.
-        generated: Time of publishing, seconds since the epoch: the only difference between two
-            builds of the same history.
-        project: Its name and addresses.
-        published: Values from the literature, as ``docs/answers.md`` lists them.
-        about: The project's sentences on how it measures.
+    ``generated`` is the time of publishing, seconds since the epoch: the only difference between
+    two builds of the same history.
     """
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(STATIC / "favicon.svg", folder / "favicon.svg")

@@ -186,10 +186,8 @@ def contents_of(
 ) -> Contents:
     """Work out the contents of the site from a history.
 
-    Args:
-        history: The series must be in the order of `in_order`.
-        findings: The findings about it.
-        ancestry: The commits between its commits; by default only those along the branch.
+    The series must be in the order of `in_order`. Without ``ancestry``, the commits between two
+    commits are those along the branch.
     """
     metric_of = {series.case.benchmark: _metric(series) for series in history.series}
     layout = with_columns(history.layout, list(history.benchmarks.values()))

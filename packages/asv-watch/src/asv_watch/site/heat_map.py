@@ -49,11 +49,7 @@ def releases_map(
 ) -> Shown | None:
     """Return a heat map for each group; a row is of the machine that compared it most.
 
-    Args:
-        histories: those of one requirement.
-        certainty: maps a case to how certainly a difference lasts in it; the largest comes first.
-        contents: what the site shows.
-        table: names of its cases.
+    ``certainty`` maps a case to how certainly a difference lasts in it; the largest comes first.
     """
     columns = sorted({step.after for h in histories for step in h.steps}, key=release_order)
     of_row: dict[int, float] = defaultdict(float)

@@ -89,12 +89,7 @@ def short_labels(environments: Iterable[Environment]) -> dict[str, str]:
 
 
 def event_text(event: Event, labels: Mapping[str, str]) -> str:
-    """Return the text of an event for charts and lists.
-
-    Args:
-        event: The event.
-        labels: Environments by name, as `environment_labels` calls them.
-    """
+    """Return the text of an event for charts and lists."""
     if event.fact == "environment":
         return f"first measured with {labels[event.environment]}"
     return f"{event.fact}: {event.before or 'nothing'} → {event.after or 'nothing'}"

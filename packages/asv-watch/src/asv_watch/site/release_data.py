@@ -116,10 +116,7 @@ def release_data(
 ) -> list[ReleaseHistoryData]:
     """Return the findings of each machine that compared releases, the latest measurement first.
 
-    Args:
-        contents: What the site shows.
-        table: Names of its cases.
-        main_groups: Groups whose cases have a chart; all others stand in tables alone.
+    Cases of the main groups have a chart; all others stand in tables alone.
     """
     return [
         _history_data(history, contents, table, main_groups)

@@ -18,13 +18,7 @@ Markup = Literal["markdown", "text"]
 
 
 def write_report(contents: Contents, changes: Sequence[Change], markup: Markup) -> str:
-    """Describe each change: its case, first commit, size, certainty and cause.
-
-    Args:
-        contents: What the site shows.
-        changes: The changes to report, the most important first.
-        markup: Markdown for an issue or comment, or plain text for an e-mail.
-    """
+    """Describe each change: its case, first commit, size, certainty and cause."""
     titles = case_table(contents)
     return "\n\n".join(_finding(contents, titles, change, markup) for change in changes)
 
