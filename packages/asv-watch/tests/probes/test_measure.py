@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
+from time import perf_counter, thread_time
 from typing import Any
 
 import pytest
 
 from asv_watch import probes
+from asv_watch.probes.measure import _spin
 from tests.conftest import run
 
 SUITE = """
@@ -171,3 +175,16 @@ def test_peak_memory_is_that_of_the_case_and_not_of_what_started_its_process(
     memory = request("peakmem_little", "own")
     done = run(sys.executable, "-c", start, input=memory, cwd=tmp_path)
     assert 10e6 < answers(done.stdout)[1]["value"] < 100e6
+
+
+def test_what_is_planted_is_as_long_in_cpu_time_beside_other_work() -> None:
+    busy = [sys.executable, "-c", "while True: pass"]
+    others = [subprocess.Popen(busy) for _ in range(2 * (os.cpu_count() or 1))]
+    try:
+        spins = [_spin(thread_time, 0.005, perf_counter) for _ in range(60)]
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+    assert all(0.005 <= cpu_s < 0.007 for _, cpu_s in spins)
+    assert sum(wall_s for wall_s, _ in spins) > 0.4, "other work was there"

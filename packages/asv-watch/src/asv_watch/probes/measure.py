@@ -41,7 +41,7 @@ that no process could import them for several sides.
 ``{"failed": "<error>"}`` instead of an answer says what the case raised. When a case is over,
 asked for or not, the last answer is ``{"status": 0, "goes on": true}``; another status means that
 it failed. Where the process does not go on, it ends. A planted share makes every sample slower by
-that share of the time that its calls took after the warm-up, by spinning the case's own clock.
+that share of its fastest time after the warm-up, by computing for so long.
 """
 
 from __future__ import annotations
@@ -405,11 +405,13 @@ def _take_samples(channel: _Channel, benchmark: Any, planted: float, replaced_by
     counts_waits = clock in (timeit.default_timer, process_time) and _waits_are_counted()
     warm_up = _WarmUp(following, clocks, counts_waits=counts_waits)
     calls = calls_of_a_sample(warm_up, benchmark.number, benchmark.sample_time, warmup)
-    spin = cpu_share = 0.0
+    spin_s, spin_clock = 0.0, clock or perf_counter
     if planted:
         clocks.take()
-        sample_s = sorted(following(calls) for _ in range(5))
-        spin, cpu_share = planted * sample_s[2], clocks.take().cpu / sum(sample_s)
+        samples = [(following(calls), clocks.take().cpu) for _ in range(5)]
+        if warm_up.computes:  # else other work would interrupt a spin for longer than it lasts
+            spin_clock = thread_time
+        spin_s = planted * min(cpu if warm_up.computes else own for own, cpu in samples)
     one_thread = clock is process_time
     may_compute = counts_waits and clock is timeit.default_timer
     channel.answer(
@@ -430,22 +432,27 @@ def _take_samples(channel: _Channel, benchmark: Any, planted: float, replaced_by
         clocks.take()
         seconds = (following if calls > 1 else before)(calls)
         used = clocks.take()
-        spun = _spin(clock or perf_counter, spin)
+        spun = spun_cpu = 0.0
+        if planted:
+            spun, spun_cpu = _spin(spin_clock, spin_s, clock or perf_counter)
         answer = {"seconds": (seconds + spun) / calls}
         if clock is not None:
             answer |= {
                 "wall": (used.wall + spun) / calls,
-                "cpu": (used.cpu + spun * cpu_share) / calls,
+                "cpu": (used.cpu + spun_cpu) / calls,
                 "computes": may_compute and used.computes,
             }
         channel.answer(answer)
 
 
-def _spin(clock: Callable[[], float], seconds: float) -> float:
-    start = end = clock()
-    while end - start < seconds:
-        end = clock()
-    return end - start
+def _spin(
+    clock: Callable[[], float], length: float, own: Callable[[], float]
+) -> tuple[float, float]:
+    """Compute for so long by a clock; return what that took by the case's own and in CPU time."""
+    cpu_start, own_start, start = thread_time(), own(), clock()
+    while clock() - start < length:
+        pass
+    return own() - own_start, thread_time() - cpu_start
 
 
 def _fork(work: Callable[[], int]) -> int:
