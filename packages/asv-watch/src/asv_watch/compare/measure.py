@@ -5,20 +5,18 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from asv_watch import answers
 from asv_watch.answers import Difference
-from asv_watch.asv.selection import Selection
 from asv_watch.comparison import Comparison, Conditions, Kind, Outcome, Ratio, Sitting, metric_of
-from asv_watch.engine import cases as suites
+from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.measuring import find_unfinished
 from asv_watch.engine.processes import recipe_of_samples
 from asv_watch.engine.rounds import DEFAULT, Sampling
-from asv_watch.engine.runs import conditions_of, exported
 from asv_watch.engine.workplace import Side, Workplace
 from asv_watch.errors import WatchError
 from asv_watch.judge.graph import MachineGraphs, machine_graphs
@@ -82,7 +80,7 @@ class Compared:
 def measure(
     workplace: Workplace,
     sides: Sequence[Side],
-    cases: Sequence[suites.MeasurableCase],
+    cases: Sequence[MeasurableCase],
     kind: Kind | None = None,
     sampling: Sampling = DEFAULT,
     extra: Sequence[Comparison] = (),
@@ -137,43 +135,6 @@ def measure(
     old = [result for result in extra if result.case in finished]
     cases_so_far = *old, *known, *measured, *so_far
     return Compared(cases_so_far, 0, len(sides) - 1, writer.path if writer else None)
-
-
-def compare_missing(
-    workplace: Workplace,
-    sides: tuple[Side, Side],
-    selection: Selection,
-    known: Collection[str],
-    kind: Kind,
-    *wanted: suites.Measures,
-) -> list[Compared]:
-    """Compare two commits in the cases of the wanted kinds that are not known yet.
-
-    It is also a run of the commit after. An interrupt keeps the finished cases.
-
-    Returns:
-        The comparison, if anything was missing.
-
-    Raises:
-        WatchError: a side is not committed, or no case ran.
-    """
-    old, new = sides
-    if old.version is None:
-        raise WatchError(f"{old.name} is not committed, so its comparison cannot be stored")
-    suites.import_folders(workplace, sides)
-    benchmarks = suites.list_benchmarks(workplace, (new, old)).benchmarks
-    cases = suites.choose_cases(benchmarks, selection, workplace.declared, *wanted)
-    missing = [case for case in cases if case.name not in known]
-    if not missing or old.version == new.version:
-        return []
-    print(
-        f"{new.name}\n  against {old.name}: {quantities.counted(len(missing), 'case')}", flush=True
-    )
-    assert new.version is not None  # noqa: S101 - it is a commit
-    with exported(workplace, new, new.version, benchmarks):
-        conditions = conditions_of(workplace, new)
-        measured = measure(workplace, sides, missing, kind, conditions=conditions)
-    return [measured.between(0, 1)]
 
 
 def _sitting(
