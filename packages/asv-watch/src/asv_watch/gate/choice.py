@@ -9,6 +9,7 @@ not see compiled code, so there names alone decide.
 
 import ast
 import contextlib
+import itertools
 import json
 import math
 import signal
@@ -17,7 +18,7 @@ import tempfile
 import textwrap
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Self
 
@@ -73,27 +74,30 @@ def rank(
         changed: the changes of the diff.
     """
     parts = {name: _timed_body_and_rest(name, text) for name, text in texts.items()}
-    bodies = [parts.get(case.benchmark, ("", "")) for case in cases]
+    bodies, rests, whole = [], [], []
+    for case in cases:
+        body, rest = parts.get(case.benchmark, ("", ""))
+        bodies.append(f"{case.name} {body}")
+        rests.append(rest)
+        whole.append(f"{case.name} {texts.get(case.benchmark, '')}")
     by_nearness = (
-        _rarities(
-            [f"{case.name} {body}" for case, (body, _) in zip(cases, bodies, strict=True)],
-            changed.identifiers,
-        ),
-        _rarities([rest for _, rest in bodies], changed.identifiers),
-        _rarities(
-            [f"{case.name} {texts.get(case.benchmark, '')}" for case in cases], changed.names
-        ),
+        _rarities(bodies, changed.identifiers),
+        _rarities(rests, changed.identifiers),
+        _rarities(whole, changed.names),
     )
     named = dict(zip(cases, zip(*by_nearness, strict=True), strict=True))
 
     def nearness(case: MeasurableCase) -> tuple[float, ...]:
         return -shares.get(case.identity, 0.0), *(-rarity for rarity in named[case])
 
-    ordered = sorted(
-        (case for case in cases if not (changed.is_traceable and shares.get(case.identity) == 0)),
-        key=nearness,
-    )
-    return one_of_each_first(ordered)
+    def occurrence(case: MeasurableCase) -> int:
+        seen[case.benchmark] += 1
+        return seen[case.benchmark]
+
+    may_run = [c for c in cases if not (changed.is_traceable and shares.get(c.identity) == 0)]
+    seen: Counter[str] = Counter()
+    # The first case of every benchmark comes before the second of any.
+    return sorted(sorted(may_run, key=nearness), key=occurrence)
 
 
 def _timed_body_and_rest(benchmark: str, text: str) -> tuple[str, str]:
@@ -102,20 +106,19 @@ def _timed_body_and_rest(benchmark: str, text: str) -> tuple[str, str]:
         tree = ast.parse(textwrap.dedent(text))
     except (SyntaxError, ValueError):
         return text, text
-    body = [node for node in ast.walk(tree) if getattr(node, "name", "") == name]
-    rest = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-    others = [node for node in rest if node not in body]
-    return _source(body) or text, _source(others)
-
-
-def _source(nodes: Iterable[ast.AST]) -> str:
-    return "\n".join(map(ast.unparse, nodes))
+    body, rest = [], []
+    for node in ast.walk(tree):
+        if getattr(node, "name", "") == name:
+            body.append(ast.unparse(node))
+        elif isinstance(node, ast.FunctionDef):
+            rest.append(ast.unparse(node))
+    return "\n".join(body) or text, "\n".join(rest)
 
 
 def _rarities(texts: Sequence[str], names: Collection[str]) -> list[float]:
     """Score texts by the names that they contain; a name that many contain counts less."""
     named = [_named_in(text, names) for text in texts]
-    frequency = Counter(word for names in named for word in names)
+    frequency = Counter(itertools.chain.from_iterable(named))
     return [sum(1 / frequency[word] for word in names) for names in named]
 
 
@@ -136,17 +139,6 @@ def _letters(name: str) -> str:
 def _are_alike(name: str, other: str) -> bool:
     shorter, longer = sorted((name, other), key=len)
     return name == other or (len(shorter) >= _SHORTEST_PART and shorter in longer)
-
-
-def one_of_each_first(cases: Sequence[MeasurableCase]) -> list[MeasurableCase]:
-    """Put the first case of every benchmark before the second of any; otherwise keep the order."""
-    seen: Counter[str] = Counter()
-
-    def occurrence(case: MeasurableCase) -> int:
-        seen[case.benchmark] += 1
-        return seen[case.benchmark]
-
-    return sorted(cases, key=occurrence)
 
 
 class Profiler:
@@ -293,9 +285,8 @@ class Choice:
                 is no time for it.
         """
         timed = [case for case in listed if case.is_timed]
-        self._candidates = [case for case in timed if case.short] or timed or list(listed)
-        if changes is None:
-            self._candidates = list(listed)
+        short = [case for case in timed if case.short]
+        self._candidates = list(listed) if changes is None else short or timed or list(listed)
         self._texts, self._changes, self._budget = texts, changes, budget
         self._profiling_s = profiling_s if timed else 0.0
         self._profiler: Profiler | None = None
@@ -333,7 +324,13 @@ class Choice:
             f"{near_count} run what changed",
             flush=True,
         )
-        _report(list(profiler.failures.items())[reported:])
+        cases_of: dict[str, list[str]] = {}
+        for case, reason in list(profiler.failures.items())[reported:]:
+            cases_of.setdefault(reason, []).append(case)
+        most_first = sorted(cases_of.items(), key=lambda of_reason: -len(of_reason[1]))
+        for reason, (first, *more) in most_first[:_MOST_REASONS]:
+            others = f" and {len(more)} more" if more else ""
+            print(f"  not called: {first}{others}: {reason}", flush=True)
 
     def ranked(self) -> list[MeasurableCase]:
         """List the cases that may run what changed, the nearest first."""
@@ -361,10 +358,3 @@ class Choice:
         shares = [self._shares.get(case.identity, 0.0) for case in nearest]
         least = _WORTH_MEASURING_FIRST * max(shares, default=0.0)
         return nearest[: sum(share >= least for share in shares)]
-
-
-def _report(failures: Sequence[tuple[str, str]]) -> None:
-    first = {reason: case for case, reason in reversed(failures)}
-    for reason, count in Counter(reason for _, reason in failures).most_common(_MOST_REASONS):
-        others = f" and {count - 1} more" if count > 1 else ""
-        print(f"  not called: {first[reason]}{others}: {reason}", flush=True)

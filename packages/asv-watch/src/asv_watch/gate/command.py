@@ -148,11 +148,7 @@ def gate(
 def _expected_changes(
     configuration: Configuration, base: str, head: str
 ) -> tuple[ChangeNote, ...]:
-    """Return the slowdowns that the head calls expected; none if its repository has no notes.
-
-    Raises:
-        WatchError: its file of notes is damaged.
-    """
+    """Return the slowdowns that the head calls expected; none if its repository has no notes."""
     repository = configuration.repository
     path = os.path.relpath(configuration.results / NOTES, repository)
     content = ask_git(repository, "show", f"{head}:./{path}")
@@ -186,10 +182,6 @@ def _measure(
 
     Cases that asv.conf.json lets the gate ignore, and suites that cannot be imported on the base
     either, are skipped; cases of a suite that fails on the head alone have failed.
-
-    Raises:
-        WatchError: no case matches the selection.
-        BudgetSpentError: the limit was reached before the first case could be measured.
     """
     with Display().during("listing the cases", budget):
         import_s = _SHARE_OF_AN_IMPORT * result.limit_s
@@ -276,11 +268,7 @@ def _precision(graphs: MachineGraphs, listed: Sequence[MeasurableCase], machine:
 
 
 def _find_commits(repository: Path, base: str, head: str) -> tuple[str, str]:
-    """Find the newest commit that both sides have, and the head.
-
-    Raises:
-        WatchError: a side is not a commit, or they have none in common.
-    """
+    """Find the newest commit that both sides have, and the head."""
     commits = []
     for name in (base, head):
         commit = find_commit(repository, name)
@@ -323,7 +311,7 @@ class GateMeasurement:
                 while fitting and (group := order.next_group(self._cases, fitting)):
                     print(f"measuring {len(group)} cases, {time_left(self._budget)}", flush=True)
                     self._measure(group)
-                    if not self._result().passes():
+                    if self._result().outcome == "failed":
                         print("the gate fails already: no other case is measured", flush=True)
                         break
                     mean_s = (time.monotonic() - started) / len(self._cases)
@@ -338,21 +326,16 @@ class GateMeasurement:
         self._cases |= {case.name: case for case in group}
         kept: dict[str, list[Round]] = {case.name: [] for case in group}
         undecided = list(group)
-
-        def keep(result: Comparison) -> None:
-            self._measured[result.case] = [result]
-
         for rounds in ROUNDS:
-            if undecided:
-                measure_cases(
-                    self._sides,
-                    undecided,
-                    keep,
-                    _exactly(rounds),
-                    {case.name: list(kept[case.name]) for case in undecided},
-                    lambda case, numbers: kept[case.name].append(numbers),
-                    self._budget,
-                )
+            measure_cases(
+                self._sides,
+                undecided,
+                lambda result: self._measured.update({result.case: [result]}),
+                _exactly(rounds),
+                kept,
+                lambda case, numbers: kept[case.name].append(numbers),
+                self._budget,
+            )
             undecided = [case for case in undecided if not self._is_decided(case.name)]
 
     def _is_decided(self, case: str) -> bool:
