@@ -49,20 +49,17 @@ class Compared:
     @property
     def failures(self) -> dict[str, str]:
         """Maps each case that failed on a side to the reason."""
-        return self._without_ratio(Outcome.FAILED, Outcome.TIMED_OUT)
+        reasons = self.unmeasured.items()
+        return {case: why for case, (outcome, why) in reasons if outcome is not Outcome.SKIPPED}
 
     @property
-    def skipped(self) -> dict[str, str]:
-        """Maps each other case without a ratio to the reason."""
-        return self._without_ratio(Outcome.SKIPPED)
-
-    def _without_ratio(self, *wanted: Outcome) -> dict[str, str]:
-        reasons = {
+    def unmeasured(self) -> dict[str, tuple[Outcome, str]]:
+        """Maps each case without a ratio to the outcome, and the reason."""
+        return {
             case.case: case.why_no_ratio(self.before, self.after)
             for case in self.cases
             if case.ratio(self.before, self.after) is None
         }
-        return {case: reason for case, (outcome, reason) in reasons.items() if outcome in wanted}
 
     def between(self, before: int, after: int) -> Compared:
         """Return the comparison of two versions, by index.
@@ -115,26 +112,24 @@ def measure(
         writer, finished = SittingWriter(results, sitting), read_sitting(results, sitting)
     elif all(side.version for side in sides):
         unfinished.forget()  # something else may be installed for the interpreters by now
-    measured: list[Comparison] = []
+    names = [*(result.case for result in extra), *(case.name for case in cases)]
+    measured = {name: finished[name] for name in names if name in finished}
 
     def store(result: Comparison) -> None:
         if writer is not None:
             writer.add(result)
-        measured.append(result)
+        measured[result.case] = result
 
-    known = [finished[case.name] for case in cases if case.name in finished]
     for result in extra:
         if result.case not in finished:
             store(result)
     missing = [case for case in cases if case.name not in finished]
     run_within(budget, partial(unfinished.measure, missing, store, sampling, budget))
-    done = {result.case for result in measured}
-    so_far = unfinished.so_far([case for case in missing if case.name not in done], sampling)
+    so_far = unfinished.so_far([case for case in missing if case.name not in measured], sampling)
     if writer is not None:
         writer.end(machine_state() if conditions else None)
-    old = [result for result in extra if result.case in finished]
-    cases_so_far = *old, *known, *measured, *so_far
-    return Compared(cases_so_far, 0, len(sides) - 1, writer.path if writer else None)
+    record = writer.path if writer else None
+    return Compared((*measured.values(), *so_far), 0, len(sides) - 1, record)
 
 
 def _sitting(
@@ -241,9 +236,15 @@ def report(compared: Compared, found: Sequence[Difference], before: str, after: 
     ]
     if shared := [f"`{case.case}`" for case in compared.cases if case.one_setup]:
         parts.append(f"{_ONE_SETUP} {', '.join(shared)}.")
-    for label, reasons in (("Skipped", compared.skipped), ("Failed", compared.failures)):
+    unmeasured = compared.unmeasured.items()
+    for label, is_skipped in (("Skipped", True), ("Failed", False)):
+        reasons = [
+            f"{label}: {case}: {why}"
+            for case, (outcome, why) in unmeasured
+            if is_skipped == (outcome is Outcome.SKIPPED)
+        ]
         if reasons:
-            parts.append("\n".join(f"{label}: {name}: {why}" for name, why in reasons.items()))
+            parts.append("\n".join(reasons))
     if ratios:
         parts.append(_summary(ratios))
     return "\n\n".join(parts)

@@ -10,7 +10,7 @@ import typer
 from msgspec.structs import replace
 
 from asv_watch.answers import Answer, Difference, JsonFile, measured_difference, write_answer
-from asv_watch.asv.selection import EVERYTHING, Selection, matching
+from asv_watch.asv.selection import EVERYTHING, matching
 from asv_watch.asv.settings import NEWEST, Configuration, EnvironmentSpec, read_configuration
 from asv_watch.compare.measure import differences_of, report
 from asv_watch.comparison import DAY, Outcome
@@ -85,8 +85,11 @@ def releases(
         return ExitStatus.DONE
     pairs = listed.pairs(release, against)
     selection = matching(cases, otherwise=EVERYTHING)
-    selected = [_with_cases(pair.stored, selection) for pair in pairs]
-    compared = [step for step in selected if step.ratios]
+    compared = []
+    for step in (pair.stored for pair in pairs):
+        ratios = {case: ratio for case, ratio in step.ratios.items() if selection.matches(case)}
+        if ratios:
+            compared.append(replace(step, ratios=ratios))
     tables = "\n\n".join(_findings(listed.requirement, step) for step in compared)
     if not tables and any(pair.stored.ratios for pair in pairs):
         tables = f"no compared case matches {selection}"
@@ -117,11 +120,7 @@ class _Releases:
         )
 
     def to_measure(self, release: str, against: str) -> tuple[ReleasePair, ...]:
-        """Return the pairs that this Python can install, and print why it cannot for others.
-
-        Raises:
-            WatchError: there are none, or there is no room for two environments.
-        """
+        """Return the pairs that this Python can install, and print why it cannot for others."""
         check_room(self._configuration, self._listed[:2])
         pairs = self.pairs(release, against)
         if not pairs:
@@ -224,11 +223,6 @@ def _list_benchmarks(
             in_release = dataclasses.replace(package, environment=release)
             return suites.list_benchmarks(workplace, [in_release]).benchmarks
     return suites.list_benchmarks(workplace, [package]).benchmarks
-
-
-def _with_cases(step: ReleaseStep, selection: Selection) -> ReleaseStep:
-    ratios = {case: ratio for case, ratio in step.ratios.items() if selection.matches(case)}
-    return replace(step, ratios=ratios)
 
 
 def _findings(requirement: str, step: ReleaseStep) -> str:

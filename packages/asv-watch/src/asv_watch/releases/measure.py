@@ -256,24 +256,19 @@ def _install(
     for index, side in enumerate(sides):
         release = side.environment
         if release.folder not in tried:
-            tried[release.folder] = _install_release(workplace, release)
-        error = tried[release.folder]
-        if error is not None:
+            tried[release.folder] = None
+            try:
+                make_environment(workplace.root, workplace.configuration.repository, release)
+                _import_seconds(release)  # compiles the package's Python files
+                if workplace.declared.facts_script is not None:
+                    _run_script(release, workplace.declared.facts_script)
+            except WatchError as error:
+                tried[release.folder] = error
+        if (reason := tried[release.folder]) is not None:
             name = import_case(release.release.name)
-            failed = Comparison(name, int(time.time()), failed={index: str(error)})
+            failed = Comparison(name, int(time.time()), failed={index: str(reason)})
             measure(workplace, sides, [], "release", extra=[failed])
-            raise error
-
-
-def _install_release(workplace: Workplace, release: EnvironmentSpec) -> WatchError | None:
-    try:
-        make_environment(workplace.root, workplace.configuration.repository, release)
-        _import_seconds(release)  # compiles the package's Python files
-        if workplace.declared.facts_script is not None:
-            _run_script(release, workplace.declared.facts_script)
-    except WatchError as error:
-        return error
-    return None
+            raise reason
 
 
 def _run_script(release: EnvironmentSpec, script: Path, *arguments: str) -> str:
