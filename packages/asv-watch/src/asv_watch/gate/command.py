@@ -4,6 +4,7 @@ import math
 import os
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -284,17 +285,16 @@ def _find_commits(repository: Path, base: str, head: str) -> tuple[str, str]:
     return merge_base, commits[1]
 
 
+@dataclass
 class GateMeasurement:
     """The cases that a gate measures on both sides."""
 
-    def __init__(
-        self, sides: tuple[Side, Side], prepared: GateResult, budget: Budget, graphs: MachineGraphs
-    ) -> None:
-        """Begin without any case."""
-        self._sides, self._prepared = sides, prepared
-        self._budget, self._graphs = budget, graphs
-        self._cases: dict[str, MeasurableCase] = {}
-        self._measured: dict[str, list[Comparison]] = {}
+    sides: tuple[Side, Side]
+    prepared: GateResult
+    budget: Budget
+    graphs: MachineGraphs
+    _cases: dict[str, MeasurableCase] = field(default_factory=dict)
+    _measured: dict[str, list[Comparison]] = field(default_factory=dict)
 
     def run(self, order: Choice) -> GateResult:
         """Measure group after group until the gate fails or the time is over.
@@ -307,15 +307,15 @@ class GateMeasurement:
         """
         started, fitting = time.monotonic(), MOST_TOGETHER
         try:
-            with self._budget.enforced():
+            with self.budget.enforced():
                 while fitting and (group := order.next_group(self._cases, fitting)):
-                    print(f"measuring {len(group)} cases, {time_left(self._budget)}", flush=True)
+                    print(f"measuring {len(group)} cases, {time_left(self.budget)}", flush=True)
                     self._measure(group)
                     if self._result().outcome == "failed":
                         print("the gate fails already: no other case is measured", flush=True)
                         break
                     mean_s = (time.monotonic() - started) / len(self._cases)
-                    fitting = int(self._budget.left_s / mean_s)
+                    fitting = int(self.budget.left_s / mean_s)
                 self._measure_slower_again()
         except BudgetSpentError:
             print("the time limit is reached", flush=True)
@@ -328,20 +328,20 @@ class GateMeasurement:
         undecided = list(group)
         for rounds in ROUNDS:
             measure_cases(
-                self._sides,
+                self.sides,
                 undecided,
                 lambda result: self._measured.update({result.case: [result]}),
                 _exactly(rounds),
                 kept,
                 lambda case, numbers: kept[case.name].append(numbers),
-                self._budget,
+                self.budget,
             )
             undecided = [case for case in undecided if not self._is_decided(case.name)]
 
     def _is_decided(self, case: str) -> bool:
         if case not in self._measured:
             return False
-        ratios, limit = self._ratios(case), self._prepared.limit(case)
+        ratios, limit = self._ratios(case), self.prepared.limit(case)
         return not ratios or answer_to(ratios[0], limit) is not Answer.UNKNOWN
 
     def _measure_slower_again(self) -> None:
@@ -353,15 +353,15 @@ class GateMeasurement:
         if slower:
             print("measuring slower cases again, for the size of the change", flush=True)
             measure_cases(
-                self._sides,
+                self.sides,
                 slower,
                 lambda result: self._measured[result.case].append(result),
                 _exactly(ROUNDS[0]),
-                budget=self._budget,
+                budget=self.budget,
             )
 
     def _ratios(self, case: str) -> tuple[Ratio, ...]:
-        return judged_ratios(self._measured.get(case, ()), self._graphs)
+        return judged_ratios(self._measured.get(case, ()), self.graphs)
 
     def _result(self, left: Sequence[str] = ()) -> GateResult:
         """Return the result so far; a case that fails on the base is skipped."""
@@ -379,7 +379,7 @@ class GateMeasurement:
                 (skipped if outcome is Outcome.SKIPPED else failed)[case] = reason
         begun = [case for case in self._cases if case not in self._measured]
         return replace(
-            self._prepared, ratios=ratios, failed=failed, skipped=skipped, left=(*begun, *left)
+            self.prepared, ratios=ratios, failed=failed, skipped=skipped, left=(*begun, *left)
         )
 
 
