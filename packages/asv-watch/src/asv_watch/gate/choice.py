@@ -20,14 +20,13 @@ import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Self
 
 import psutil
 
 from asv_watch import probes
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.workplace import Side
-from asv_watch.gate.changes import Changed, words
+from asv_watch.gate.changes import WORD, Changed
 from asv_watch.machine import children
 from asv_watch.machine.budget import Budget
 from asv_watch.progress import Display, human_time
@@ -128,7 +127,7 @@ def _named_in(text: str, names: Collection[str]) -> set[str]:
     A function of Python may have other names in C: ``all_distinct``, ``PyIU_AllDistinct`` and
     ``alldistinct.c`` are alike.
     """
-    in_text = {_letters(word) for word in words(text)}
+    in_text = {_letters(word) for word in WORD.findall(text)}
     return {name for name in names if any(_are_alike(_letters(name), word) for word in in_text)}
 
 
@@ -141,7 +140,7 @@ def _are_alike(name: str, other: str) -> bool:
     return name == other or (len(shorter) >= _SHORTEST_PART and shorter in longer)
 
 
-class Profiler:
+class Profiler(contextlib.AbstractContextManager["Profiler"]):
     """Profiles one case after the other, and pauses while others are measured."""
 
     def __init__(
@@ -151,7 +150,7 @@ class Profiler:
         changed: Changed,
         import_seconds: float = 60.0,
     ) -> None:
-        """Prepare the request; no process starts yet.
+        """Start the process, paused.
 
         Args:
             side: the version after the change.
@@ -164,40 +163,34 @@ class Profiler:
         """Maps the identity of a case to the share of its time in changed functions."""
         self.failures: dict[str, str] = {}
         """Maps the identity of a case that could not be called to the reason."""
-        self.count = sum(case.can_fork for case in cases)
-        """Number of cases to call."""
+        self.identities = [case.identity for case in cases if case.can_fork]
+        """The cases to call."""
         self.is_done = False
         self.count_of_answers = 0
-        self._side = side
-        self._identities = [case.identity for case in cases if case.can_fork]
-        self._request = {
-            "changed": changed.functions,
-            "cases": self._identities,
-            "seconds": _SECONDS_A_CASE,
-            "import_seconds": math.ceil(import_seconds),
-        }
         self._stopped = ""
         """Why the case that is called was stopped."""
-
-    def __enter__(self) -> Self:
-        """Start the process, paused."""
         self._folder = tempfile.TemporaryDirectory(prefix="asv-watch-")
         with tempfile.TemporaryFile("w+", encoding="utf-8") as request:
-            json.dump(self._request, request)
+            asked = {
+                "changed": changed.functions,
+                "cases": self.identities,
+                "seconds": _SECONDS_A_CASE,
+                "import_seconds": math.ceil(import_seconds),
+            }
+            json.dump(asked, request)
             request.seek(0)
             self._child = children.Child(
-                self._side.command(probes.EXECUTED, self._side.source),
+                side.command(probes.EXECUTED, side.source),
                 stdin=request,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 cwd=self._folder.name,
-                env=self._side.variables,
+                env=side.variables,
             )
         self._child.send_signal(signal.SIGSTOP)
         pid, stdout = self._child.process.pid, self._child.process.stdout
         assert stdout is not None  # noqa: S101 - PIPE was asked for
         self._lines = children.Lines(stdout, children.memory_limit(), pid)
-        return self
 
     def __exit__(self, *error: object) -> None:
         """End the process and its child."""
@@ -219,32 +212,27 @@ class Profiler:
                 except TimeoutError:
                     break
                 except children.TooMuchMemoryError as error:
-                    self._stop_case(str(error))
+                    self._stopped = str(error)
+                    with contextlib.suppress(psutil.NoSuchProcess):  # it has just ended
+                        profiler = psutil.Process(self._child.process.pid)
+                        for process in profiler.children(recursive=True) or [profiler]:
+                            process.kill()
         finally:
             self._child.send_signal(signal.SIGSTOP)
 
     def _near(self, known: Collection[str]) -> int:
         return sum(share >= _NEAR for case, share in self.shares.items() if case not in known)
 
-    def _stop_case(self, reason: str) -> None:
-        self._stopped = reason
-        with contextlib.suppress(psutil.NoSuchProcess):  # it has just ended
-            profiler = psutil.Process(self._child.process.pid)
-            for process in profiler.children(recursive=True) or [profiler]:
-                process.kill()
-
-    def _take_the_end(self) -> None:
-        status = self._child.process.wait()
-        answered = self.shares.keys() | self.failures.keys()
-        missing = [case for case in self._identities if case not in answered]
-        if status and missing:
-            reason = self._stopped or f"the profiler ended: {children.exit_in_words(status)}"
-            self.failures[missing[0]] = reason
-
     def _take(self, line: bytes) -> None:
         self.is_done = not line
         if self.is_done:
-            self._take_the_end()
+            status = self._child.process.wait()
+            answered = self.shares.keys() | self.failures.keys()
+            missing = [case for case in self.identities if case not in answered]
+            if status and missing:
+                reason = self._stopped or f"the profiler ended: {children.exit_in_words(status)}"
+                self.failures[missing[0]] = reason
+            return
         # A line may be cut off, or written by a suite.
         with contextlib.suppress(ValueError, KeyError, TypeError):
             answer = json.loads(line)
@@ -320,7 +308,7 @@ class Choice:
         near_count = sum(bool(share) for share in profiler.shares.values())
         print(
             f"looked at {profiler.count_of_answers} of "
-            f"{quantities.counted(profiler.count, 'case')} in {human_time(took_s)}: "
+            f"{quantities.counted(len(profiler.identities), 'case')} in {human_time(took_s)}: "
             f"{near_count} run what changed",
             flush=True,
         )

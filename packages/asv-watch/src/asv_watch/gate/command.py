@@ -14,14 +14,8 @@ from msgspec.structs import replace
 from asv_watch.answers import JsonFile, write_answer
 from asv_watch.asv.selection import EVERYTHING, Selection, matching
 from asv_watch.asv.settings import Configuration
-from asv_watch.comparison import Comparison, Outcome, Ratio
-from asv_watch.engine.cases import (
-    Benchmarks,
-    MeasurableCase,
-    choose_cases,
-    import_folders,
-    list_benchmarks,
-)
+from asv_watch.comparison import Comparison, Metric, Outcome, Ratio
+from asv_watch.engine import cases as suites
 from asv_watch.engine.measuring import measure_cases
 from asv_watch.engine.processes import Round
 from asv_watch.engine.rounds import Sampling
@@ -186,13 +180,20 @@ def _measure(
     """
     with Display().during("listing the cases", budget):
         import_s = _SHARE_OF_AN_IMPORT * result.limit_s
-        import_folders(workplace, sides)
-        listing = list_benchmarks(workplace, sides, selection.pattern, import_s)
-    chosen = choose_cases(listing.benchmarks, selection, workplace.declared)
+        suites.import_folders(workplace, sides)
+        listing = suites.list_benchmarks(workplace, sides, selection.pattern, import_s)
+    chosen = suites.choose_cases(listing.benchmarks, selection, workplace.declared)
     ignored = [case for case in chosen if case.ignored and case.is_timed]
     if ignored:
         print(f"{quantities.counted(len(ignored), 'case')} ignored, as asv.conf.json declares")
-    listed = _timed_or_all([case for case in chosen if not case.ignored])
+    wanted = [case for case in chosen if not case.ignored]
+    timed = [case for case in wanted if case.is_timed]
+    if 0 < len(timed) < len(wanted):
+        print(
+            f"{len(wanted) - len(timed)} cases that time nothing are left out; "
+            "`asv-watch compare --values` compares them"
+        )
+    listed = timed or wanted
     failed = {
         case.name: f"its suite cannot be imported: {error}"
         for suite, error in listing.failures.items()
@@ -215,28 +216,21 @@ def _measure(
     with order.profiling(sides[1]):
         order.profile_for(SHARE_OF_PROFILING * result.limit_s)
         graphs = machine_graphs(workplace.configuration.results, workplace.machine)
-        print(_precision(graphs, listed, workplace.machine), flush=True)
+        metric: Metric = "time" if all(case.is_timed for case in listed) else "memory"
+        between = quantities.share(graphs.usual_between(metric))
+        source = f"as the comparisons of {workplace.machine} show"
+        if not graphs.cases:
+            source = f"assumed, because {workplace.machine} has no stored comparisons"
+        print(f"intervals include a scatter of {between} between hours, {source}", flush=True)
         measured = GateMeasurement(sides, prepared, budget, graphs).run(order)
     return replace(measured, failed=measured.failed | failed, skipped=measured.skipped | skipped)
-
-
-def _timed_or_all(chosen: list[MeasurableCase]) -> list[MeasurableCase]:
-    """Return the cases that time something, or else those of memory and tracked values."""
-    timed = [case for case in chosen if case.is_timed]
-    others = len(chosen) - len(timed)
-    if timed and others:
-        print(
-            f"{others} cases that time nothing are left out; "
-            "`asv-watch compare --values` compares them"
-        )
-    return timed or chosen
 
 
 def _touched(
     workplace: Workplace,
     result: GateResult,
-    benchmarks: Benchmarks,
-    listed: Sequence[MeasurableCase],
+    benchmarks: suites.Benchmarks,
+    listed: Sequence[suites.MeasurableCase],
     budget: Budget,
 ) -> Choice:
     """Choose the cases that a diff may have made slower; none if it changed no measured code."""
@@ -258,14 +252,6 @@ def _touched(
         )
     texts = {str(benchmark["name"]): str(benchmark["code"]) for benchmark in benchmarks}
     return Choice(listed, budget, texts, changes, profiling_s)
-
-
-def _precision(graphs: MachineGraphs, listed: Sequence[MeasurableCase], machine: str) -> str:
-    between = graphs.usual_between("time" if all(case.is_timed for case in listed) else "memory")
-    source = f"as the comparisons of {machine} show"
-    if not graphs.cases:
-        source = f"assumed, because {machine} has no stored comparisons"
-    return f"intervals include a scatter of {quantities.share(between)} between hours, {source}"
 
 
 def _find_commits(repository: Path, base: str, head: str) -> tuple[str, str]:
@@ -293,7 +279,7 @@ class GateMeasurement:
     prepared: GateResult
     budget: Budget
     graphs: MachineGraphs
-    _cases: dict[str, MeasurableCase] = field(default_factory=dict)
+    _cases: dict[str, suites.MeasurableCase] = field(default_factory=dict)
     _measured: dict[str, list[Comparison]] = field(default_factory=dict)
 
     def run(self, order: Choice) -> GateResult:
@@ -322,7 +308,7 @@ class GateMeasurement:
         left = [case.name for case in order.ranked() if case.name not in self._cases]
         return self._result(left)
 
-    def _measure(self, group: Sequence[MeasurableCase]) -> None:
+    def _measure(self, group: Sequence[suites.MeasurableCase]) -> None:
         self._cases |= {case.name: case for case in group}
         kept: dict[str, list[Round]] = {case.name: [] for case in group}
         undecided = list(group)

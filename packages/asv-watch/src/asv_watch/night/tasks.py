@@ -15,14 +15,7 @@ from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.bisect import candidates_between, describe_culprit, find_culprits
 from asv_watch.compare.measure import differences_of, measure
 from asv_watch.comparison import Kind, import_case
-from asv_watch.engine.cases import (
-    Measures,
-    choose_cases,
-    find_case,
-    import_folders,
-    list_benchmarks,
-    list_cases,
-)
+from asv_watch.engine import cases as suites
 from asv_watch.engine.rounds import PRECISE
 from asv_watch.engine.runs import Tally, conditions_of, exported, measure_commit
 from asv_watch.engine.workplace import reference_side, side
@@ -34,9 +27,6 @@ from asv_watch.releases import measure as releases
 from asv_watch.releases.measure import ReleasePair
 from asv_watch.text import quantities
 from asv_watch.versions.version import Commit
-
-NIGHT_CASES = " night cases"
-"""Ends the names of tasks that measure the cases of nights alone, not those of the short set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +76,7 @@ def newest_commits(state: NightState) -> Iterator[Task]:
     """
     environment = state.workplace.environments[0]
     newest = state.commits[: -_MOST_NEWEST - 1 : -1]
-    further = (state.with_night_cases, ", more cases", NIGHT_CASES)
+    further = (state.with_night_cases, ", more cases", " night cases")
     for of_cases, more, suffix in ((state, "", ""), further):
         if of_cases is None:
             return
@@ -256,15 +246,15 @@ def compare_task(
         workplace, version = state.workplace, environment.version
         kind: Kind = "compare" if before else "reference"
         known = state.compared_cases(commit.hash, environment)
-        wanted: tuple[Measures, ...] = ("time", "memory")
+        wanted: tuple[suites.Measures, ...] = ("time", "memory")
         if not before:
             known = state.linked_cases.get((commit.hash, environment.release), set())
             wanted = ("time",)
         old = side(workplace, before, version) if before else reference_side(workplace)
         new = side(workplace, commit.hash, version)
-        import_folders(workplace, (old, new))
-        benchmarks = list_benchmarks(workplace, (new, old)).benchmarks
-        cases = choose_cases(benchmarks, state.selection, workplace.declared, *wanted)
+        suites.import_folders(workplace, (old, new))
+        benchmarks = suites.list_benchmarks(workplace, (new, old)).benchmarks
+        cases = suites.choose_cases(benchmarks, state.selection, workplace.declared, *wanted)
         missing = [case for case in cases if case.name not in known]
         if not missing or old.version == new.version:
             return
@@ -301,7 +291,7 @@ def confirm_task(
     def run(tally: Tally) -> None:
         workplace, release = state.workplace, environment.version
         sides = side(workplace, before, release), side(workplace, after, release)
-        listed = list_cases(workplace, sides[:1], EVERYTHING, "time", "memory")
+        listed = suites.list_cases(workplace, sides[:1], EVERYTHING, "time", "memory")
         cases = [case for case in listed if case.name in names]
         if not cases:
             raise WatchError(f"no suite has {', '.join(sorted(names))} any more")
@@ -333,7 +323,7 @@ def examine_task(
         print(description, flush=True)
         workplace, version = state.workplace, environment.version
         sides = side(workplace, before, version), side(workplace, after, version)
-        case = find_case(workplace, sides[:1], Selection(f"^{re.escape(case_name)}$"))
+        case = suites.find_case(workplace, sides[:1], Selection(f"^{re.escape(case_name)}$"))
         if kind == "explain":
             explanation = explain_case(workplace, sides, case)
             layout = workplace.declared.layout
@@ -398,7 +388,7 @@ def _release_task(
         workplace = state.workplace
         print(description, flush=True)
         package = side(workplace, "HEAD")
-        listed = list_cases(workplace, [package], EVERYTHING, "time", "memory")
+        listed = suites.list_cases(workplace, [package], EVERYTHING, "time", "memory")
         cases = [case for case in listed if case.name in names]
         failures = []
         try:

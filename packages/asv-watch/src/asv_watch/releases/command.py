@@ -108,7 +108,18 @@ class _Releases:
     """The releases of a requirement in asv.conf.json, and what a machine stored about them."""
 
     def __init__(self, configuration: Configuration, requirement: str, machine: str) -> None:
-        self.requirement = requirement or _the_requirement(configuration)
+        listed = list(configuration.releases)
+        if not (requirement or listed):
+            raise WatchError(
+                "asv.conf.json lists no releases; add those to compare, the newest first: "
+                '"releases": {"numpy": ["2.4.0", "2.3.5"]}'
+            )
+        if not requirement and len(listed) > 1:
+            raise WatchError(
+                f"asv.conf.json lists releases of {', '.join(listed)}; name one, such as "
+                f"`asv-watch releases {listed[0]}`"
+            )
+        self.requirement = requirement or listed[0]
         self.machine = machine
         self._configuration = configuration
         self._listed = configuration.releases.get(self.requirement, ())
@@ -172,21 +183,6 @@ class _Releases:
         ]
         hint = f"; give --machine {' or '.join(others)}" if others else ""
         return f"no such releases were compared on {self.machine}{hint}"
-
-
-def _the_requirement(configuration: Configuration) -> str:
-    listed = list(configuration.releases)
-    if len(listed) == 1:
-        return listed[0]
-    if listed:
-        raise WatchError(
-            f"asv.conf.json lists releases of {', '.join(listed)}; name one, such as "
-            f"`asv-watch releases {listed[0]}`"
-        )
-    raise WatchError(
-        "asv.conf.json lists no releases; add those to compare, the newest first: "
-        '"releases": {"numpy": ["2.4.0", "2.3.5"]}'
-    )
 
 
 def _measure(
