@@ -187,9 +187,9 @@ def _measure(
 
 
 _OLDEST_S = 24 * 3600.0
-_FIRST_TOGETHER, _MOST_TOGETHER = 5, 20
-"""Number of cases whose rounds alternate if the time is limited: at first, and at most. Each round
-of a group starts processes and imports anew."""
+FIRST_TOGETHER, MOST_TOGETHER = 5, 20
+"""Number of cases whose rounds alternate if the time is limited: at first, when nothing tells how
+many fit into it, and at most. Each round of a group starts processes and imports anew."""
 _ALONE_S = 240.0
 """Seconds after which the first cases of a single version should be finished, and the next ones
 begin, so that there is something to show (`asv_watch.bench.EARLY_S`)."""
@@ -281,8 +281,8 @@ class Unfinished:
             if budget is not None or len(self._sides) == 1:
                 mean_s = (time.monotonic() - started) / max(1, done)
                 left_s = _ALONE_S if budget is None else budget.left_s
-                fitting = int(left_s / mean_s) if done else _FIRST_TOGETHER
-                count = max(1, min(fitting, count if budget is None else _MOST_TOGETHER))
+                fitting = int(left_s / mean_s) if done else FIRST_TOGETHER
+                count = max(1, min(fitting, count if budget is None else MOST_TOGETHER))
             yield cases[done : done + count]
             done += count
 

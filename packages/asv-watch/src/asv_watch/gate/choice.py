@@ -25,6 +25,7 @@ import psutil
 
 from asv_watch import probes
 from asv_watch.engine.cases import MeasurableCase
+from asv_watch.engine.measuring import FIRST_TOGETHER, MOST_TOGETHER
 from asv_watch.engine.workplace import Side
 from asv_watch.gate.changes import WORD, Changed
 from asv_watch.machine import children
@@ -34,10 +35,6 @@ from asv_watch.text import quantities
 
 SHARE_OF_PROFILING = 0.2
 """Share of the time limit, and later of the remaining time, for profiling cases."""
-FIRST_TOGETHER = 5
-"""Most cases of the first group: those that run what was changed, if any are known. How many more
-fit into the time is known once they are finished."""
-MOST_TOGETHER = 20
 _IMPORT_SHARE_OF_PROFILING = 0.2
 """Importing a suite may take this share of all profiling."""
 _WORTH_MEASURING_FIRST = 0.1
@@ -327,7 +324,10 @@ class Choice:
         return rank(self._candidates, self._shares, self._texts, self._changes)
 
     def next_group(self, begun: Collection[str], fitting: int) -> Sequence[MeasurableCase]:
-        """Return the cases to measure next, given the names of begun ones and how many fit."""
+        """Return the cases to measure next, given the names of begun ones and how many fit.
+
+        The first group has cases that run what was changed, if any are known.
+        """
         if not begun:
             return self._first_group(self.ranked()[:FIRST_TOGETHER])
         self.profile_for(self._budget.left_s * SHARE_OF_PROFILING, begun)

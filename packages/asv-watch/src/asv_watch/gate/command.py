@@ -16,14 +16,14 @@ from asv_watch.asv.selection import EVERYTHING, Selection, matching
 from asv_watch.asv.settings import Configuration
 from asv_watch.comparison import Comparison, Metric, Outcome, Ratio
 from asv_watch.engine import cases as suites
-from asv_watch.engine.measuring import measure_cases
+from asv_watch.engine.measuring import MOST_TOGETHER, measure_cases
 from asv_watch.engine.processes import Round
 from asv_watch.engine.rounds import Sampling
 from asv_watch.engine.workplace import Side, Workplace, check_room, open_workplace, side
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.files import write_output
 from asv_watch.gate.changes import measured_files, read_changes
-from asv_watch.gate.choice import MOST_TOGETHER, SHARE_OF_PROFILING, Choice
+from asv_watch.gate.choice import SHARE_OF_PROFILING, Choice
 from asv_watch.gate.result import (
     ROUNDS,
     GateResult,
