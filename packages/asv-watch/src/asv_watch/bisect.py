@@ -17,9 +17,9 @@ import typer
 
 from asv_watch import answers
 from asv_watch.asv.selection import EVERYTHING, matching
-from asv_watch.compare.measure import measure
 from asv_watch.comparison import Comparison, Ratio
 from asv_watch.engine.cases import MeasurableCase, find_case, import_folders
+from asv_watch.engine.measuring import measure
 from asv_watch.engine.rounds import Sampling
 from asv_watch.engine.workplace import Side, Workplace, open_workplace, side
 from asv_watch.errors import ExitStatus, WatchError

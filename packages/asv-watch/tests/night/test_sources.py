@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from asv_watch.asv.declared import Declared
 from asv_watch.asv.selection import SHORT, matching
 from asv_watch.asv.settings import Configuration, EnvironmentSpec
-from asv_watch.compare.measure import Compared
 from asv_watch.comparison import DAY
+from asv_watch.engine.measuring import Compared
 from asv_watch.engine.runs import Outcomes, Tally
 from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import WatchError

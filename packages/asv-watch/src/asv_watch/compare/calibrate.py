@@ -14,9 +14,10 @@ import typer
 
 from asv_watch.asv.selection import SHORT, matching
 from asv_watch.asv.settings import ALL
-from asv_watch.compare.measure import differences_of, measure, report
+from asv_watch.compare.report import differences_of, report
 from asv_watch.comparison import Comparison
 from asv_watch.engine.cases import list_cases
+from asv_watch.engine.measuring import measure
 from asv_watch.engine.workplace import open_workplace, side
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge import graph

@@ -13,9 +13,10 @@ from typing import Literal
 from asv_watch.asv.selection import EVERYTHING, Selection
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.bisect import candidates_between, describe_culprit, find_culprits
-from asv_watch.compare.measure import differences_of, measure
+from asv_watch.compare.report import differences_of
 from asv_watch.comparison import Kind, import_case
 from asv_watch.engine import cases as suites
+from asv_watch.engine.measuring import measure
 from asv_watch.engine.rounds import PRECISE
 from asv_watch.engine.runs import Tally, conditions_of, exported, measure_commit
 from asv_watch.engine.workplace import reference_side, side

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from asv_watch.answers import Answer, Difference, JsonFile, measured_difference, write_answer
 from asv_watch.asv.selection import EVERYTHING, matching
 from asv_watch.asv.settings import NEWEST, Configuration, EnvironmentSpec, read_configuration
-from asv_watch.compare.measure import differences_of, report
+from asv_watch.compare.report import differences_of, report
 from asv_watch.comparison import DAY, Outcome
 from asv_watch.engine import cases as suites
 from asv_watch.engine.workplace import Side, Workplace, check_room, open_workplace, side

@@ -13,9 +13,9 @@ from pathlib import Path
 from asv_watch import probes
 from asv_watch.asv.environments import make_environment
 from asv_watch.asv.settings import EnvironmentSpec
-from asv_watch.compare.measure import Compared, measure
 from asv_watch.comparison import Comparison, Ratio, import_case
 from asv_watch.engine.cases import MeasurableCase
+from asv_watch.engine.measuring import Compared, measure
 from asv_watch.engine.processes import sampling_orders
 from asv_watch.engine.workplace import Side, Workplace, count_that_fits
 from asv_watch.errors import MachineError, WatchError
