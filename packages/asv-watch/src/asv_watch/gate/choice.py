@@ -62,12 +62,8 @@ def rank(
 ) -> list[MeasurableCase]:
     """Order cases; leave out those that run nothing of what was changed.
 
-    Args:
-        cases: the cases to choose from.
-        shares: share of a case's time in changed functions, by its identity; those that could not
-            be profiled have none.
-        texts: source of each benchmark, by its name.
-        changed: the changes of the diff.
+    ``shares`` maps the identity of a case to the share of its time in changed functions; a case
+    that could not be profiled has none. ``texts`` maps a benchmark to its source.
     """
     parts = {name: _timed_body_and_rest(name, text) for name, text in texts.items()}
     bodies, rests, whole = [], [], []
@@ -147,14 +143,10 @@ class Profiler(contextlib.AbstractContextManager["Profiler"]):
         changed: Changed,
         import_seconds: float = 60.0,
     ) -> None:
-        """Start the process, paused.
+        """Start the process, paused, for the version after the change.
 
-        Args:
-            side: the version after the change.
-            cases: profiled in this order; those on CUDA, which cannot fork, are left out.
-            changed: the changes of the diff.
-            import_seconds: how long importing a suite may take; the cases of one that takes longer
-                are not called.
+        Cases are profiled in this order; those on CUDA, which cannot fork, are left out, and so
+        are those of a suite whose import takes more than ``import_seconds``.
         """
         self.shares: dict[str, float] = {}
         """Maps the identity of a case to the share of its time in changed functions."""
@@ -259,15 +251,10 @@ class Choice:
         changes: Changed | None = None,
         profiling_s: float = 0.0,
     ) -> None:
-        """Order the cases by names.
+        """Order the cases by names; without ``changes``, a person chose them as they are listed.
 
-        Args:
-            listed: the cases to choose from.
-            budget: time that is left.
-            texts: source of each benchmark, by its name.
-            changes: what was changed; all cases are chosen, as listed, if a person named them.
-            profiling_s: how long profiling may take in all; names alone decide if there
-                is no time for it.
+        ``texts`` maps a benchmark to its source. ``profiling_s`` is how many seconds profiling may
+        take in all; names alone decide if there are none.
         """
         timed = [case for case in listed if case.is_timed]
         short = [case for case in timed if case.short]
