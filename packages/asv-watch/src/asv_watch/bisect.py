@@ -17,11 +17,12 @@ import typer
 
 from asv_watch import answers
 from asv_watch.asv.selection import EVERYTHING, matching
+from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.comparison import Comparison, Ratio
 from asv_watch.engine.cases import MeasurableCase, find_case, import_folders
 from asv_watch.engine.measuring import measure
 from asv_watch.engine.rounds import Sampling
-from asv_watch.engine.workplace import Side, Workplace, open_workplace, side
+from asv_watch.engine.workplace import Side, Workplace, commit_side, open_workplace, side
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.graph import case_graph
 from asv_watch.options import SIDE, Machine, OneCase
@@ -30,8 +31,8 @@ from asv_watch.statistics.rule import MINIMUM_EFFECT, Answer, judged
 from asv_watch.text import quantities
 from asv_watch.versions.git import ask_git, commits_changing
 
-Candidate = tuple[str, str]
-"""A commit and the release that is installed with it."""
+Candidate = tuple[str, EnvironmentSpec]
+"""A commit and the environment in which it is measured."""
 Range = tuple[int, int]
 """Indices of the last version known to come before a change, and of the first known to come after
 it."""
@@ -104,7 +105,7 @@ class _Bisection:
 
     def side(self, index: int) -> Side:
         """Return one candidate, with its package."""
-        return side(self.workplace, *self.candidates[index])
+        return commit_side(self.workplace, *self.candidates[index])
 
     def ratio(self, before: int, after: int) -> Ratio:
         """Return the ratio of two candidates that were measured, from all their rounds."""
@@ -234,8 +235,8 @@ def candidates_between(workplace: Workplace, before: Side, after: Side) -> list[
         low, high = sorted(map(environments.index, (before.environment, after.environment)))
         if low == high:
             raise WatchError(f"{before.name} and {after.name} are the same; there is no range")
-        releases = [(first, between.version) for between in environments[low : high + 1]]
-        return releases if releases[0][1] == before.environment.version else releases[::-1]
+        releases = [(first, between) for between in environments[low : high + 1]]
+        return releases if releases[0][1] == before.environment else releases[::-1]
     if before.environment != after.environment:
         raise WatchError(
             "a bisection is over commits or over releases, not both; give both sides the "
@@ -248,7 +249,7 @@ def candidates_between(workplace: Workplace, before: Side, after: Side) -> list[
             f"there is no commit between {before.name} and {after.name} that can change a "
             "measured value; the first has to be an ancestor of the second"
         )
-    return [(commit, before.environment.version) for commit in (first, *commits)]
+    return [(commit, before.environment) for commit in (first, *commits)]
 
 
 def bisect(

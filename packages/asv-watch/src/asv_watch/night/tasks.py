@@ -19,7 +19,7 @@ from asv_watch.engine import cases as suites
 from asv_watch.engine.measuring import measure
 from asv_watch.engine.rounds import PRECISE
 from asv_watch.engine.runs import Tally, conditions_of, exported, measure_commit
-from asv_watch.engine.workplace import reference_side, side
+from asv_watch.engine.workplace import commit_side, reference_side, side
 from asv_watch.errors import WatchError
 from asv_watch.explain import explain_case
 from asv_watch.judge.causes import in_words
@@ -244,15 +244,15 @@ def compare_task(
     """
 
     def run(tally: Tally) -> None:
-        workplace, version = state.workplace, environment.version
+        workplace = state.workplace
         kind: Kind = "compare" if before else "reference"
         known = state.compared_cases(commit.hash, environment)
         wanted: tuple[suites.Measures, ...] = ("time", "memory")
         if not before:
             known = state.linked_cases.get((commit.hash, environment.release), set())
             wanted = ("time",)
-        old = side(workplace, before, version) if before else reference_side(workplace)
-        new = side(workplace, commit.hash, version)
+        old = commit_side(workplace, before, environment) if before else reference_side(workplace)
+        new = commit_side(workplace, commit.hash, environment)
         suites.import_folders(workplace, (old, new))
         benchmarks = suites.list_benchmarks(workplace, (new, old)).benchmarks
         cases = suites.choose_cases(benchmarks, state.selection, workplace.declared, *wanted)
@@ -290,8 +290,8 @@ def confirm_task(
     before, after = commits
 
     def run(tally: Tally) -> None:
-        workplace, release = state.workplace, environment.version
-        sides = side(workplace, before, release), side(workplace, after, release)
+        workplace = state.workplace
+        sides = [commit_side(workplace, commit, environment) for commit in commits]
         listed = suites.list_cases(workplace, sides[:1], EVERYTHING, "time", "memory")
         cases = [case for case in listed if case.name in names]
         if not cases:
@@ -322,15 +322,15 @@ def examine_task(
 
     def run(_: Tally) -> str:
         print(description, flush=True)
-        workplace, version = state.workplace, environment.version
-        sides = side(workplace, before, version), side(workplace, after, version)
-        case = suites.find_case(workplace, sides[:1], Selection(f"^{re.escape(case_name)}$"))
+        workplace = state.workplace
+        old, new = (commit_side(workplace, commit, environment) for commit in commits)
+        case = suites.find_case(workplace, [old], Selection(f"^{re.escape(case_name)}$"))
         if kind == "explain":
-            explanation = explain_case(workplace, sides, case)
+            explanation = explain_case(workplace, (old, new), case)
             layout = workplace.declared.layout
             print(f"  {in_words(explanation, layout=layout)}", flush=True)
             return ""
-        candidates = candidates_between(workplace, *sides)
+        candidates = candidates_between(workplace, old, new)
         culprits = find_culprits(workplace, case, candidates)
         for culprit in culprits:
             print(f"  {describe_culprit(workplace.configuration.repository, culprit)}", flush=True)
