@@ -1,4 +1,4 @@
-"""Measures cases round after round, and keeps their rounds so that a second start continues.
+"""Measures cases round after round and stores them; keeps rounds so that a second start continues.
 
 A round of every case comes before the next round of any, so that minutes lie between two rounds of
 one case. Each round has processes of its own on all sides, because the layout of memory, and with

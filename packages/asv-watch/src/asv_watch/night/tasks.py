@@ -341,7 +341,7 @@ def examine_task(
     return Task(name, description, "measured change", (environment,), run)
 
 
-def release_tasks(state: NightState, *, second_day: bool) -> list[Task]:
+def release_tasks(state: NightState, *, second_day: bool) -> Iterator[Task]:
     """Compare listed releases with their predecessors, on a machine that compared some before.
 
     Args:
@@ -352,7 +352,6 @@ def release_tasks(state: NightState, *, second_day: bool) -> list[Task]:
     workplace = state.workplace
     of_releases = workplace.declared.cases_of_releases
     selection = state.selection if state.selection.pattern else of_releases
-    tasks = []
     for requirement, pairs in state.release_pairs.items():
         compared = {case for pair in pairs for case in pair.stored.ratios}
         expected = list(filter(selection.matches, compared - {import_case(requirement)}))
@@ -370,8 +369,7 @@ def release_tasks(state: NightState, *, second_day: bool) -> list[Task]:
         chains = releases.release_chains(others, None if second_day else expected, most)
         for chain in [*chains, *([pair] for pair in failed)]:
             cases = {case for pair in chain for case in wanted(pair)}
-            tasks.append(_release_task(state, chain, cases, second_day=second_day))
-    return tasks
+            yield _release_task(state, chain, cases, second_day=second_day)
 
 
 def _release_task(
