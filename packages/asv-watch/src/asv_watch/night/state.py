@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import itertools
+import re
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -85,8 +86,6 @@ MOST_DAYS = 3
 """A change is not compared again after it was compared on so many days."""
 _FAILURES_TO_STOP = 2
 """After so many commits that fail for the same reason, older ones are not tried."""
-_LONGEST_NUMBER = 6
-"""Largest number of digits of a count; a longer text is the hash of a commit."""
 
 
 @dataclass(frozen=True)
@@ -335,11 +334,10 @@ def since(oldest: str, commits: Sequence[Commit], repository: Path) -> tuple[Com
     Raises:
         WatchError: ``oldest`` is none of these.
     """
-    is_count = oldest.isascii() and oldest.isdecimal() and len(oldest) <= _LONGEST_NUMBER
-    if is_count and int(oldest) > 0:
-        return tuple(commits[-int(oldest) :])
     if not oldest:
         return tuple(commits)
+    if re.fullmatch("[1-9][0-9]{0,5}", oldest):  # a longer number is the hash of a commit
+        return tuple(commits[-int(oldest) :])
     try:
         day = datetime.datetime.fromisoformat(oldest).replace(tzinfo=datetime.UTC)
     except ValueError:
