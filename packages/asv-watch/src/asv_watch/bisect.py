@@ -17,11 +17,12 @@ import typer
 
 from asv_watch import answers
 from asv_watch.asv.selection import EVERYTHING, matching
-from asv_watch.compare.measure import measure
+from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.comparison import Comparison, Ratio
 from asv_watch.engine.cases import MeasurableCase, find_case, import_folders
+from asv_watch.engine.measuring import measure
 from asv_watch.engine.rounds import Sampling
-from asv_watch.engine.workplace import Side, Workplace, open_workplace, side
+from asv_watch.engine.workplace import Side, Workplace, commit_side, open_workplace, side
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.graph import case_graph
 from asv_watch.options import SIDE, Machine, OneCase
@@ -30,13 +31,8 @@ from asv_watch.statistics.rule import MINIMUM_EFFECT, Answer, judged
 from asv_watch.text import quantities
 from asv_watch.versions.git import ask_git, commits_changing
 
-
-class UnmeasurableError(Exception):
-    """The midpoint cannot be measured, such as a commit that does not run."""
-
-
-Candidate = tuple[str, str]
-"""A commit and the release that is installed with it."""
+Candidate = tuple[str, EnvironmentSpec]
+"""A commit and the environment in which it is measured."""
 Range = tuple[int, int]
 """Indices of the last version known to come before a change, and of the first known to come after
 it."""
@@ -46,34 +42,30 @@ Split = Callable[[int, int, int], tuple[Answer, Answer]]
 with the midpoint, and the midpoint with the second version.
 
 Raises:
-    UnmeasurableError: the midpoint cannot be measured.
+    WatchError: the midpoint cannot be measured, such as a commit that does not run.
 """
 
 
-def narrow(versions: int, split: Split) -> list[Range]:
-    """Find the changes between the first and the last of two or more versions that differ.
+def narrow(before: int, after: int, split: Split) -> Iterator[Range]:
+    """Find the changes between two versions that differ, by index.
 
-    Returns:
+    Yields:
         A range for each change, in order. Its ends are neighbours, unless what lies between
         cannot be measured, or differs from neither end clearly.
     """
-    return list(_narrow(0, versions - 1, split))
-
-
-def _narrow(before: int, after: int, split: Split) -> Iterator[Range]:
     middle = (before + after) / 2
     for midpoint in sorted(range(before + 1, after), key=lambda index: abs(index - middle)):
         try:
             first, second = split(before, after, midpoint)
-        except UnmeasurableError:
+        except WatchError:
             continue
         unclear = Answer.UNKNOWN, Answer.SAME  # then the change must be in the unclear half
         in_first = first is Answer.DIFFERENT or (first, second) == unclear
         in_second = second is Answer.DIFFERENT or (second, first) == unclear
         if in_first:
-            yield from _narrow(before, midpoint, split)
+            yield from narrow(before, midpoint, split)
         if in_second:
-            yield from _narrow(midpoint, after, split)
+            yield from narrow(midpoint, after, split)
         if in_first or in_second:
             return
         break
@@ -108,12 +100,12 @@ class _Bisection:
     resolution: float = MINIMUM_EFFECT
     """Smallest relative change that is looked for."""
     _measured: list[tuple[tuple[int, ...], Comparison]] = field(default_factory=list)
-    _unmeasurable: dict[int, str] = field(default_factory=dict)
+    _unmeasurable: dict[int, WatchError] = field(default_factory=dict)
     """Maps a candidate to the reason why it cannot be measured."""
 
     def side(self, index: int) -> Side:
         """Return one candidate, with its package."""
-        return side(self.workplace, *self.candidates[index])
+        return commit_side(self.workplace, *self.candidates[index])
 
     def ratio(self, before: int, after: int) -> Ratio:
         """Return the ratio of two candidates that were measured, from all their rounds."""
@@ -130,12 +122,12 @@ class _Bisection:
     def split(self, before: int, after: int, midpoint: int) -> tuple[Answer, Answer]:
         """Compare a midpoint with both ends, as `Split` does."""
         if midpoint in self._unmeasurable:
-            raise UnmeasurableError(self._unmeasurable[midpoint])
+            raise self._unmeasurable[midpoint]
         try:
             self._measure(before, midpoint, after)
             return self.compare(before, midpoint), self.compare(midpoint, after)
-        except UnmeasurableError as error:
-            self._unmeasurable[midpoint] = str(error)
+        except WatchError as error:
+            self._unmeasurable[midpoint] = error
             raise
 
     def compare(self, before: int, after: int) -> Answer:
@@ -151,9 +143,10 @@ class _Bisection:
         ):
             self._measure(before, after)
             return self.compare(before, after)
-        direction = judged(is_more=ratio.ratio > 1, higher_is_better=ratio.higher_is_better)
-        is_different = answer is Answer.DIFFERENT
-        word = answers.word_of(direction, ratio.metric) if is_different else answer.value
+        word = answer.value
+        if answer is Answer.DIFFERENT:
+            direction = judged(is_more=ratio.ratio > 1, higher_is_better=ratio.higher_is_better)
+            word = answers.word_of(direction, ratio.metric)
         print(f"  {word}: {ratio}", flush=True)
         return answer
 
@@ -170,7 +163,7 @@ class _Bisection:
         return sum({before, after} <= set(candidates) for candidates, _ in self._measured)
 
     def _measure(self, *candidates: int) -> None:
-        """Measure candidates interleaved; raise `UnmeasurableError` if one cannot be."""
+        """Measure candidates interleaved, none of which may fail."""
         sampling = Sampling(
             most_rounds=_MOST_ROUNDS, half_width=self.resolution / 2, all_sides=True
         )
@@ -182,7 +175,7 @@ class _Bisection:
                 measured.between(index, index + 1)
         except WatchError as error:
             print(f"  cannot be measured: {error}", flush=True)
-            raise UnmeasurableError(str(error)) from error
+            raise
         self._measured.append((candidates, measured.cases[0]))
 
 
@@ -202,7 +195,7 @@ def find_culprits(
     last = len(candidates) - 1
     try:
         answer = bisection.compare(0, last)
-    except UnmeasurableError as error:
+    except WatchError as error:
         raise WatchError(f"the ends of the range cannot be compared: {error}") from error
     whole = bisection.ratio(0, last)
     if answer is Answer.UNKNOWN:
@@ -221,7 +214,7 @@ def find_culprits(
             between=after - before - 1,
             ratio=bisection.ratio(before, after),
         )
-        for before, after in narrow(len(candidates), bisection.split)
+        for before, after in narrow(0, last, bisection.split)
     ]
 
 
@@ -242,8 +235,8 @@ def candidates_between(workplace: Workplace, before: Side, after: Side) -> list[
         low, high = sorted(map(environments.index, (before.environment, after.environment)))
         if low == high:
             raise WatchError(f"{before.name} and {after.name} are the same; there is no range")
-        releases = [(first, between.version) for between in environments[low : high + 1]]
-        return releases if releases[0][1] == before.environment.version else releases[::-1]
+        releases = [(first, between) for between in environments[low : high + 1]]
+        return releases if releases[0][1] == before.environment else releases[::-1]
     if before.environment != after.environment:
         raise WatchError(
             "a bisection is over commits or over releases, not both; give both sides the "
@@ -256,7 +249,7 @@ def candidates_between(workplace: Workplace, before: Side, after: Side) -> list[
             f"there is no commit between {before.name} and {after.name} that can change a "
             "measured value; the first has to be an ancestor of the second"
         )
-    return [(commit, before.environment.version) for commit in (first, *commits)]
+    return [(commit, before.environment) for commit in (first, *commits)]
 
 
 def bisect(
@@ -289,21 +282,17 @@ def bisect(
         culprits = find_culprits(workplace, case, candidates)
     if not culprits:
         print("\nThe ends of the range do not differ.")
+    answer = answers.Answer("bisect", before, after)
     for culprit in culprits:
         print(f"\n{describe_culprit(workplace.configuration.repository, culprit)}")
-    differences = [_difference(culprit, workplace.machine) for culprit in culprits]
-    answer = answers.Answer(command="bisect", before=before, after=after, differences=differences)
+        assert culprit.after.version is not None  # noqa: S101 - candidates are commits
+        difference = answers.measured_difference(culprit.ratio, workplace.machine)
+        difference.commits = [culprit.after.version.commit]
+        if culprit.between:
+            difference.reason = f"or one of {culprit.between} versions before it, without a result"
+        answer.differences.append(difference)
     answers.write_answer(answer, json_file)
     return ExitStatus.DONE
-
-
-def _difference(culprit: Culprit, machine: str) -> answers.Difference:
-    assert culprit.after.version is not None  # noqa: S101 - candidates are commits
-    difference = answers.measured_difference(culprit.ratio, machine)
-    difference.commits = [culprit.after.version.commit]
-    if culprit.between:
-        difference.reason = f"or one of {culprit.between} versions before it, without a result"
-    return difference
 
 
 def describe_culprit(repository: Path, culprit: Culprit) -> str:

@@ -90,34 +90,30 @@ def compare_profiles(before: Sequence[Profile], after: Sequence[Profile]) -> sto
         ]
         for side in (before, after)
     ]
-    operators = [
-        _difference(key, *([profile.get(key, (0.0, 0.0)) for profile in side] for side in times))
-        for key in dict.fromkeys(itertools.chain.from_iterable(times[0] + times[1]))
-    ]
-    old, new = (sum(operator.seconds[side] for operator in operators) for side in (0, 1))
+    operators = []
+    for key in dict.fromkeys(itertools.chain.from_iterable(times[0] + times[1])):
+        (old_calls, old), (new_calls, new) = (
+            zip(*(profile.get(key, (0.0, 0.0)) for profile in side), strict=True) for side in times
+        )
+        difference = store.OperatorDifference(
+            *key,
+            calls=(statistics.median(old_calls), statistics.median(new_calls)),
+            seconds=(min(old), min(new)),
+            clear=max(old) < min(new) or max(new) < min(old),
+        )
+        operators.append(difference)
     operators.sort(key=lambda operator: (not operator.clear, -abs(operator.difference)))
     return store.Explanation(
-        seconds=(old, new),
+        seconds=(
+            sum(operator.seconds[0] for operator in operators),
+            sum(operator.seconds[1] for operator in operators),
+        ),
         operators=tuple(operators),
         kernels=_kernel_changes(before[0], after[0]),
         counts={
             name: (float(count), float(after[0]["counts"][name]))
             for name, count in before[0]["counts"].items()
         },
-    )
-
-
-_Times = list[tuple[float, float]]
-"""Calls and seconds of an operator in each profile."""
-
-
-def _difference(key: tuple[str, str], before: _Times, after: _Times) -> store.OperatorDifference:
-    old, new = [seconds for _, seconds in before], [seconds for _, seconds in after]
-    return store.OperatorDifference(
-        *key,
-        calls=(statistics.median(n for n, _ in before), statistics.median(n for n, _ in after)),
-        seconds=(min(old), min(new)),
-        clear=max(old) < min(new) or max(new) < min(old),
     )
 
 

@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asv_watch.bisect import UnmeasurableError, narrow
+from asv_watch.bisect import narrow
+from asv_watch.errors import WatchError
 from asv_watch.statistics.rule import Answer
 
 
@@ -18,7 +19,7 @@ class Versions:
         assert before < midpoint < after
         self.asked.append((before, after, midpoint))
         if midpoint in self.unmeasurable:
-            raise UnmeasurableError
+            raise WatchError
         assert not self.unmeasurable & {before, after}
         return self._compare(before, midpoint), self._compare(midpoint, after)
 
@@ -36,7 +37,9 @@ def _speeds(count: int, changes: list[int]) -> list[float]:
 def test_every_change_is_found_between_its_neighbours(count: int, data: st.DataObject) -> None:
     changes = sorted(data.draw(st.sets(st.integers(1, count - 1), min_size=1, max_size=3)))
     versions = Versions(_speeds(count, changes))
-    assert narrow(count, versions.split) == [(change - 1, change) for change in changes]
+    assert list(narrow(0, count - 1, versions.split)) == [
+        (change - 1, change) for change in changes
+    ]
     assert len(set(versions.asked)) == len(versions.asked)
     assert len(versions.asked) <= len(changes) * count.bit_length()
 
@@ -49,7 +52,7 @@ def test_versions_that_cannot_be_measured_widen_the_range_around_them_alone(
     inner = st.integers(1, count - 2)
     broken = frozenset(data.draw(st.sets(inner, max_size=count - 2)))
     versions = Versions(_speeds(count, [change]), broken)
-    [result] = narrow(count, versions.split)
+    [result] = narrow(0, count - 1, versions.split)
     measurable = [index for index in range(count) if index not in broken]
     last_before = max(index for index in measurable if index < change)
     assert result == (last_before, min(index for index in measurable if index >= change))
@@ -64,9 +67,9 @@ def test_a_half_that_is_unclear_is_searched_where_the_other_is_the_same() -> Non
     def split(before: int, after: int, midpoint: int) -> tuple[Answer, Answer]:
         return compare(before, midpoint), compare(midpoint, after)
 
-    assert narrow(5, split) == [(1, 2)]
+    assert list(narrow(0, 4, split)) == [(1, 2)]
 
 
 def test_a_range_whose_halves_are_both_unclear_stays_as_it_is() -> None:
     for answer in (Answer.UNKNOWN, Answer.SAME):
-        assert narrow(9, lambda *_, answer=answer: (answer, answer)) == [(0, 8)]
+        assert list(narrow(0, 8, lambda *_, answer=answer: (answer, answer))) == [(0, 8)]

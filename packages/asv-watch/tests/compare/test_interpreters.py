@@ -8,24 +8,20 @@ from pathlib import Path
 import pytest
 
 from asv_watch.records.store import read_record
+from tests.clockwork import CLOCK
 from tests.conftest import commit, git
 from tests.interruptible import run_driver
 from tests.torchless import INSTALLED, make_interpreter, project_files
 
-SUITE = """
-import time
-
+SUITE = f"""{CLOCK}
 import engine
 
 class Suite:
-    timer = time.process_time
-    sample_time = 0.005
-    warmup_time = 0
+    timer = Clock.read
+    sample_time, warmup_time = 0.002, 0
 
     def time_it(self):
-        until = time.process_time() + engine.SECONDS
-        while time.process_time() < until:
-            pass
+        Clock.now += random.gauss(engine.SECONDS, 0.002 * engine.SECONDS)
 """
 
 

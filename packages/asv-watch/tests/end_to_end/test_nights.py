@@ -16,7 +16,7 @@ from asv_watch.engine import runs as measuring
 from asv_watch.errors import ExitStatus
 from asv_watch.night import command as job
 from asv_watch.night import tasks as night_tasks
-from asv_watch.records.store import RunKey, newest_of_runs, read_record
+from asv_watch.records.store import read_record
 from tests.conftest import commit, git
 from tests.torchless import BUILD, BUILT, CONFIGURATION
 from tests.wheels import write_wheel
@@ -155,16 +155,12 @@ class Nights:
     def stored(self) -> dict[tuple[str, str], dict[str, float | str]]:
         """(Commit, torch release) to the value of each case, or its outcome where it has none."""
         values: dict[tuple[str, str], dict[str, float | str]] = {}
-        runs = newest_of_runs(read_record(self.root / "results")[0])
-        for path in (self.root / "results/m").glob("*-*.json"):
-            stored = json.loads(path.read_text())
-            environment = path.stem.partition("-")[2]
-            measured = runs[RunKey("m", environment, stored["commit_hash"])]
-            of_cases = values[stored["commit_hash"], stored["requirements"]["torch"]] = {}
-            for name, row in stored["results"].items():
-                column = dict(zip(stored["result_columns"], row, strict=False))["result"]
-                [value] = column or [None]
-                of_cases[name] = measured[name].outcome(0)[0].value if value is None else value
+        for measured in read_record(self.root / "results")[0]:
+            [version] = measured.sitting.versions
+            value = measured.value(0)
+            word = measured.outcome(0)[0].value
+            of_cases = values.setdefault((version.commit, version.release.version), {})
+            of_cases[measured.case] = word if value is None else value
         return values
 
 

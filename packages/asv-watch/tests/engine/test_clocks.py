@@ -9,11 +9,11 @@ import msgspec
 import pytest
 
 from asv_watch.answers import measured_difference
-from asv_watch.compare.measure import Compared, differences_of, report
+from asv_watch.compare.report import differences_of, report
 from asv_watch.comparison import Comparison, Sitting
 from asv_watch.engine import processes
 from asv_watch.engine.cases import MeasurableCase
-from asv_watch.engine.measuring import measure_cases
+from asv_watch.engine.measuring import Compared, measure_cases
 from asv_watch.engine.processes import SideResult
 from asv_watch.engine.rounds import clock_of
 from asv_watch.gate.result import judged_ratios

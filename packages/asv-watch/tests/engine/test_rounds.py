@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from asv_watch.asv.settings import EnvironmentSpec
-from asv_watch.compare.measure import Compared, differences_of, report
+from asv_watch.compare.report import differences_of, report
 from asv_watch.comparison import Comparison, Outcome, Ratio
 from asv_watch.engine import measuring, processes
 from asv_watch.engine.cases import MeasurableCase
-from asv_watch.engine.measuring import Unfinished, measure_cases
+from asv_watch.engine.measuring import Compared, Unfinished, measure_cases
 from asv_watch.engine.processes import CaseFailedError, CaseSkippedError, SideResult
 from asv_watch.engine.rounds import CHANGE_IF_BUSY, DEFAULT, RoundsOfCases, Sampling
 from asv_watch.engine.workplace import Side

@@ -41,10 +41,8 @@ NOTES_KEPT = {".gitignore": ".asv/\nhtml/\nresults/*\n!results/notes.toml\n"}
 MEASURED: dict[str, Any] = {"measured_paths": ["benchmarks", "src"]}
 
 
-def _measuring_step() -> str:
-    action = yaml.safe_load((REPOSITORY / ".github/actions/gate/action.yml").read_text())
-    [script] = [step["run"] for step in action["runs"]["steps"] if step.get("name") == "Measure"]
-    return str(script)
+ACTION = yaml.safe_load((REPOSITORY / ".github/actions/gate/action.yml").read_text())
+[SCRIPT] = [step["run"] for step in ACTION["runs"]["steps"] if step.get("name") == "Measure"]
 
 
 class Runner:
@@ -69,7 +67,7 @@ class Runner:
             **{"BASE": "origin/main", "PULL_REQUEST": "7", "LIMIT": "5min", "THRESHOLD": "3%"},
             **{"UNDECIDED": "fail", "CASES": "", "MACHINE": "m"},
         }
-        shell = "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", _measuring_step()
+        shell = "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", SCRIPT
         run(*shell, cwd=self.checkout, env=os.environ | variables)
         status = (self.temporary / "output").read_text().splitlines()[-1].partition("=")[2]
         files = self.temporary / "gate"

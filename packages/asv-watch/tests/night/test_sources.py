@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from asv_watch.asv.declared import Declared
 from asv_watch.asv.selection import SHORT, matching
 from asv_watch.asv.settings import Configuration, EnvironmentSpec
-from asv_watch.compare.measure import Compared
 from asv_watch.comparison import DAY
+from asv_watch.engine.measuring import Compared
 from asv_watch.engine.runs import Outcomes, Tally
 from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import WatchError
@@ -426,7 +426,7 @@ def test_one_day_changes_of_releases_are_compared_again_in_their_cases_alone(
     listed = [SimpleNamespace(name=name) for name in ratios]
     monkeypatch.setattr(measure_module, "measure_releases", measure)
     monkeypatch.setattr(tasks, "side", lambda *_: None)
-    monkeypatch.setattr(tasks, "list_cases", lambda *_: listed)
+    monkeypatch.setattr("asv_watch.engine.cases.list_cases", lambda *_: listed)
     task.run(Tally())
     assert measured == [(["s.time_a(1)"], True)]
     compare("1", "2", 1)
@@ -462,7 +462,7 @@ def test_a_pair_of_releases_that_failed_among_others_is_tried_alone_on_later_nig
 
     monkeypatch.setattr(measure_module, "measure_releases", fail_with_3)
     monkeypatch.setattr(tasks, "side", lambda *_: None)
-    monkeypatch.setattr(tasks, "list_cases", lambda *_: [])
+    monkeypatch.setattr("asv_watch.engine.cases.list_cases", lambda *_: [])
     [together] = new_releases(state())
     assert together.description == "torch 5 against 4 against 3 against 2"
     with pytest.raises(WatchError, match=r"^torch 3: no wheel$"):

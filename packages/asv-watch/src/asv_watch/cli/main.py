@@ -124,14 +124,6 @@ def _explain_failure(error: Exception, arguments: Sequence[str]) -> tuple[ExitSt
     return ExitStatus.FAILED, str(error).rstrip(".")
 
 
-def _explain_interrupt(arguments: Sequence[str], number: int) -> str:
-    ending = "interrupted"
-    if number != signal.SIGINT:
-        ending = f"ended by {signal.Signals(number).name}"
-    command = COMMANDS.get(arguments[0]) if arguments else None
-    return f"{ending}; {command.interrupted}" if command and command.interrupted else ending
-
-
 def _explain_bad_value(error: TyperException) -> str:
     """Name an option, its value and what is wrong with it; empty for other errors.
 
@@ -226,7 +218,11 @@ def main(arguments: list[str] | None = None) -> int:
         return int(answer or ExitStatus.DONE)
     except (KeyboardInterrupt, typer.Abort):
         number = received[0] if received else signal.SIGINT
-        status, message = 128 + number, _explain_interrupt(arguments, number)
+        name = signal.Signals(number).name
+        how = "interrupted" if number == signal.SIGINT else f"ended by {name}"
+        command = COMMANDS.get(arguments[0]) if arguments else None
+        kept = f"; {command.interrupted}" if command and command.interrupted else ""
+        status, message = 128 + number, f"{how}{kept}"
     except (BrokenPipeError, SystemExit):  # typer and rich turn the first into the second
         # Python would complain once more when it closes the broken stream at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

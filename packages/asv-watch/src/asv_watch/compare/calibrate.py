@@ -14,10 +14,11 @@ import typer
 
 from asv_watch.asv.selection import SHORT, matching
 from asv_watch.asv.settings import ALL
-from asv_watch.compare.measure import differences_of, measure, report
+from asv_watch.compare.report import differences_of, report
 from asv_watch.comparison import Comparison
 from asv_watch.engine.cases import list_cases
-from asv_watch.engine.workplace import open_workplace, side
+from asv_watch.engine.measuring import measure
+from asv_watch.engine.workplace import commit_side, open_workplace
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge import graph
 from asv_watch.options import Cases, Machine, Release
@@ -55,7 +56,7 @@ def calibrate(
         raise WatchError("a calibration takes one release, not 'all'")
     with open_workplace(Path.cwd(), "calibrate", release=release, machine=machine) as workplace:
         commit = ask_git(workplace.configuration.repository, "rev-parse", "HEAD")
-        version = side(workplace, commit, workplace.environments[0].version)
+        version = commit_side(workplace, commit, workplace.environments[0])
         slowed = dataclasses.replace(version, planted=planted / 100)
         after = f"{slowed.name}, slowed down by {planted} %" if planted else slowed.name
         timed = list_cases(workplace, [version], selection, "time")

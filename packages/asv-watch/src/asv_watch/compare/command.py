@@ -12,8 +12,9 @@ import typer
 from asv_watch.answers import Answer, Difference, JsonFile, write_answer
 from asv_watch.asv.declared import Declared
 from asv_watch.asv.selection import SHORT, Selection, case_pattern, matching
-from asv_watch.compare.measure import Compared, differences_of, measure, report
+from asv_watch.compare.report import differences_of, report
 from asv_watch.engine import cases as suites
+from asv_watch.engine.measuring import Compared, measure
 from asv_watch.engine.rounds import CHANGE_IF_BUSY, Sampling
 from asv_watch.engine.workplace import Side, check_room, interpreter_side, open_workplace, side
 from asv_watch.errors import ExitStatus, WatchError

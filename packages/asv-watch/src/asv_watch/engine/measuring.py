@@ -1,4 +1,4 @@
-"""Measures cases round after round, and keeps their rounds so that a second start continues.
+"""Measures cases round after round and stores them; keeps rounds so that a second start continues.
 
 A round of every case comes before the next round of any, so that minutes lie between two rounds of
 one case. Each round has processes of its own on all sides, because the layout of memory, and with
@@ -9,6 +9,8 @@ removed when it is finished. A file older than a day is ignored, because the mac
 changed.
 """
 
+from __future__ import annotations
+
 import contextlib
 import dataclasses
 import hashlib
@@ -18,19 +20,23 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
-from asv_watch.comparison import Comparison, Kind, Sitting, Time
+from asv_watch.comparison import Comparison, Conditions, Kind, Outcome, Ratio, Sitting, Time
 from asv_watch.engine import processes
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.rounds import DEFAULT, KeepCase, RoundsOfCases, Sampling
 from asv_watch.engine.workplace import Side, Workplace
-from asv_watch.errors import MachineError
-from asv_watch.machine.budget import Budget
+from asv_watch.errors import MachineError, WatchError
+from asv_watch.machine.budget import Budget, run_within
+from asv_watch.machine.facts import machine_state
 from asv_watch.progress import Display, human_time, time_left
-from asv_watch.records.store import append_lines, read_stored
+from asv_watch.records.store import SittingWriter, append_lines, read_sitting, read_stored
+from asv_watch.statistics.ratio import ESTIMATE
 
 _FEWEST_ROUNDS_OF_VALUES = 3
 KeepRound = Callable[[MeasurableCase, processes.Round], None]
@@ -187,9 +193,9 @@ def _measure(
 
 
 _OLDEST_S = 24 * 3600.0
-_FIRST_TOGETHER, _MOST_TOGETHER = 5, 20
-"""Number of cases whose rounds alternate if the time is limited: at first, and at most. Each round
-of a group starts processes and imports anew."""
+FIRST_TOGETHER, MOST_TOGETHER = 5, 20
+"""Number of cases whose rounds alternate if the time is limited: at first, when nothing tells how
+many fit into it, and at most. Each round of a group starts processes and imports anew."""
 _ALONE_S = 240.0
 """Seconds after which the first cases of a single version should be finished, and the next ones
 begin, so that there is something to show (`asv_watch.bench.EARLY_S`)."""
@@ -281,8 +287,8 @@ class Unfinished:
             if budget is not None or len(self._sides) == 1:
                 mean_s = (time.monotonic() - started) / max(1, done)
                 left_s = _ALONE_S if budget is None else budget.left_s
-                fitting = int(left_s / mean_s) if done else _FIRST_TOGETHER
-                count = max(1, min(fitting, count if budget is None else _MOST_TOGETHER))
+                fitting = int(left_s / mean_s) if done else FIRST_TOGETHER
+                count = max(1, min(fitting, count if budget is None else MOST_TOGETHER))
             yield cases[done : done + count]
             done += count
 
@@ -297,7 +303,154 @@ class Unfinished:
         self.rounds = {}
 
 
-def find_unfinished(workplace: Workplace, sides: Sequence[Side], kind: Kind) -> Unfinished:
-    """Return what an earlier start of a measurement kept."""
-    folder = workplace.configuration.work_folder / "unfinished"
-    return Unfinished(folder, sides, workplace.machine, kind)
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The result of a measurement, as a comparison of two of its versions."""
+
+    cases: tuple[Comparison, ...]
+    before: int
+    """Index of a version."""
+    after: int
+    record: Path | None
+    """File of the record; ``None`` if a side is not committed, so that nothing is stored."""
+
+    @property
+    def ratios(self) -> list[Ratio]:
+        """The ratios of this sitting alone."""
+        ratios = (case.ratio(self.before, self.after) for case in self.cases)
+        return [ratio for ratio in ratios if ratio is not None]
+
+    @property
+    def failures(self) -> dict[str, str]:
+        """Maps each case that failed on a side to the reason."""
+        reasons = self.unmeasured.items()
+        return {case: why for case, (outcome, why) in reasons if outcome is not Outcome.SKIPPED}
+
+    @property
+    def unmeasured(self) -> dict[str, tuple[Outcome, str]]:
+        """Maps each case without a ratio to the outcome, and the reason."""
+        return {
+            case.case: case.why_no_ratio(self.before, self.after)
+            for case in self.cases
+            if case.ratio(self.before, self.after) is None
+        }
+
+    def between(self, before: int, after: int) -> Compared:
+        """Return the comparison of two versions, by index.
+
+        Raises:
+            WatchError: no case ran on both.
+        """
+        compared = dataclasses.replace(self, before=before, after=after)
+        if self.cases and not compared.ratios:
+            _, reason = self.cases[0].why_no_ratio(before, after)
+            raise WatchError(f"no case ran on both sides ({reason})")
+        return compared
+
+
+def measure(
+    workplace: Workplace,
+    sides: Sequence[Side],
+    cases: Sequence[MeasurableCase],
+    kind: Kind | None = None,
+    sampling: Sampling = DEFAULT,
+    extra: Sequence[Comparison] = (),
+    budget: Budget | None = None,
+    conditions: Conditions | None = None,
+    keep: KeepCase = lambda result: None,
+) -> Compared:
+    """Measure sides interleaved, first times and then other values; store each finished case.
+
+    An interrupted measurement continues with the rounds that it had stored, and so does one whose
+    time was over. A working tree is recognised by its content.
+
+    Args:
+        workplace: the checkout, whose suites measure all sides.
+        sides: the versions; each is compared with the next.
+        cases: what to measure.
+        kind: by default it follows from what differs between the sides.
+        sampling: how many rounds a case gets.
+        extra: results of the same comparison that no suite measures; stored first.
+        budget: time limit; when it is over, the finished cases are returned, and what the rounds
+            tell so far of others.
+        conditions: of the last version, if this is also a run of it.
+        keep: called with each case that is finished.
+
+    Returns:
+        The first version against the last; a run has one version.
+    """
+    sitting = _sitting(workplace, sides, kind, sampling, conditions)
+    results = workplace.configuration.results
+    folder, known_as = workplace.configuration.work_folder, sitting.kind if sitting else "compare"
+    unfinished = Unfinished(folder / "unfinished", sides, workplace.machine, known_as)
+    writer, finished = None, dict[str, Comparison]()
+    if sitting is not None:
+        sitting = unfinished.continued(sitting)
+        writer = SittingWriter(results, sitting)
+        if kind != "run":  # whose cases are those to measure, also some that failed before
+            finished = read_sitting(results, sitting)
+    elif all(side.version for side in sides):
+        unfinished.forget()  # something else may be installed for the interpreters by now
+    names = [*(result.case for result in extra), *(case.name for case in cases)]
+    measured = {name: finished[name] for name in names if name in finished}
+
+    def store(result: Comparison) -> None:
+        if writer is not None:
+            writer.add(result)
+        measured[result.case] = result
+        keep(result)
+
+    for result in extra:
+        if result.case not in finished:
+            store(result)
+    missing = [case for case in cases if case.name not in finished]
+    run_within(budget, partial(unfinished.measure, missing, store, sampling, budget))
+    so_far = unfinished.so_far([case for case in missing if case.name not in measured], sampling)
+    if writer is not None:
+        writer.end(machine_state() if conditions else None)
+    record = writer.path if writer else None
+    return Compared((*measured.values(), *so_far), 0, len(sides) - 1, record)
+
+
+def _sitting(
+    workplace: Workplace,
+    sides: Sequence[Side],
+    kind: Kind | None,
+    sampling: Sampling,
+    conditions: Conditions | None,
+) -> Sitting | None:
+    """Describe a measurement; ``None`` if it cannot be stored.
+
+    A side is not committed then, or the interpreters hold the same releases.
+    """
+    versions = tuple(side.version for side in sides if side.version is not None)
+    has_one_name = len(set(versions)) == 1 < len({side.python for side in sides})
+    if len(versions) < len(sides) or has_one_name:
+        return None
+    planted = sides[-1].planted
+    if planted:
+        kind = "planted"
+    elif any(side.other_cases for side in sides):
+        kind = "cases"
+    elif kind is None:
+        commits = {version.commit for version in versions}
+        kind = "release" if len(commits) == 1 else "compare"
+        kind = "null" if len(set(versions)) == 1 else kind
+    recipe = processes.recipe_of_samples(sides)
+    if kind != "run":
+        rounds = dataclasses.asdict(sampling)
+        del rounds["usual_spread"]  # of the machine today, so that each would have another
+        del rounds["all_sides"]  # says nothing about a case that was measured
+        if not sampling.change_if_busy:
+            del rounds["change_if_busy"]  # as in what was stored before it existed
+        recipe = {**rounds, **recipe, "estimate": ESTIMATE}
+    if planted:
+        recipe["planted"] = planted
+    return Sitting(
+        kind=kind,
+        at=int(time.time()),
+        machine=workplace.machine,
+        versions=versions,
+        conditions=conditions,
+        recipe=recipe,
+    )

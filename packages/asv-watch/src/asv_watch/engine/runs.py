@@ -12,7 +12,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,19 +20,18 @@ from asv_watch.asv.environments import make_environment
 from asv_watch.asv.export import export_run, result_file, store_machine
 from asv_watch.asv.selection import Selection, cases_of
 from asv_watch.asv.settings import ASKING_TIMEOUT_S, EnvironmentSpec
-from asv_watch.comparison import Comparison, Conditions, Outcome, Sitting
+from asv_watch.comparison import Comparison, Conditions, Outcome
 from asv_watch.engine.cases import Benchmarks, MeasurableCase, list_benchmarks, select_cases
-from asv_watch.engine.measuring import find_unfinished
-from asv_watch.engine.processes import recipe_of_samples
+from asv_watch.engine.measuring import measure
 from asv_watch.engine.workplace import Side, Workplace, commit_side
 from asv_watch.errors import MachineError, WatchError
-from asv_watch.machine.budget import Budget, is_spent, run_within
+from asv_watch.machine.budget import Budget, is_spent
 from asv_watch.machine.commands import run_command
 from asv_watch.machine.facts import machine_facts, machine_state
 from asv_watch.progress import human_time
 from asv_watch.records import asv_files
 from asv_watch.records.records import FORKED, NOT_FORKED, PROCESSES, case_name
-from asv_watch.records.store import RunKey, SittingWriter, newest_of_runs, read_record
+from asv_watch.records.store import RunKey, newest_of_runs, read_record
 from asv_watch.versions.git import ask_git, commits_changing
 from asv_watch.versions.version import Version, distribution
 
@@ -107,45 +105,40 @@ def measure_commit(
     outcomes: Outcomes = {suite: (Outcome.FAILED, reason) for suite, reason in failures.items()}
     with exported(workplace, side, side.version, benchmarks):
         known = _known(workplace, side.version, environment, benchmarks)
-        missing: dict[str, MeasurableCase] = {}
-        skipped: list[MeasurableCase] = []
+        missing: list[MeasurableCase] = []
+        unable: list[Comparison] = []
         for case in selected:
             outcome, reason = known.get(case.name, (Outcome.NEVER_RUN, ""))
             if case.cannot_run:
                 if (outcome, reason) != (Outcome.SKIPPED, case.cannot_run):
-                    skipped.append(case)
+                    result = Comparison(
+                        case.name,
+                        int(time.time()),
+                        case.unit,
+                        skipped={0: case.cannot_run},
+                        benchmark_version=case.version,
+                    )
+                    unable.append(result)
             elif outcome in {Outcome.NEVER_RUN, Outcome.SKIPPED} or (
                 outcome is not Outcome.OK and retry_failed
             ):
-                missing[case.name] = case
-        if missing or skipped:
-            unfinished = find_unfinished(workplace, [side], "run")
-            sitting = Sitting(
-                kind="run",
-                at=int(time.time()),
-                machine=workplace.machine,
-                versions=(side.version,),
-                recipe=recipe_of_samples([side]),
+                missing.append(case)
+
+        def keep(result: Comparison) -> None:
+            outcomes[result.case] = result.outcome(0)
+            after_each()
+
+        if missing or unable:
+            measure(
+                workplace,
+                [side],
+                newest_first(workplace.configuration.suites, missing),
+                "run",
+                extra=unable,
+                budget=budget,
                 conditions=conditions_of(workplace, side),
+                keep=keep,
             )
-            writer = SittingWriter(workplace.configuration.results, unfinished.continued(sitting))
-
-            def keep(result: Comparison) -> None:
-                writer.add(result)
-                outcomes[result.case] = result.outcome(0)
-                after_each()
-
-            for case in skipped:
-                at, reasons = int(time.time()), {0: case.cannot_run}
-                keep(
-                    Comparison(
-                        case.name, at, case.unit, skipped=reasons, benchmark_version=case.version
-                    )
-                )
-            if missing:
-                cases = newest_first(workplace.configuration.suites, missing.values())
-                run_within(budget, partial(unfinished.measure, cases, keep, budget=budget))
-            writer.end(machine_state())
     if outcomes or not is_spent(budget):
         tally = Tally()
         tally.add(outcomes)

@@ -12,7 +12,8 @@ from asv_watch.versions.git import ask_git, run_git
 _NEVER_MEASURED = re.compile(r"(^|/)(docs?|tests?|\.github)/|\.(md|rst)$")
 """Documentation and tests: not measured in projects that do not list measured paths."""
 _HUNK = re.compile(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@ ?(.*)$", re.M)
-_WORD = re.compile(r"[A-Za-z_]\w{2,}")
+WORD = re.compile(r"[A-Za-z_]\w{2,}")
+"""A word of a source that may be the name of a changed object."""
 _LAST_LINE = 10**9
 
 
@@ -68,7 +69,7 @@ def read_changes(repository: Path, before: str, after: str, paths: Sequence[str]
             names.update(PurePosixPath(path).parts[:-1])
         for first, count, context in _HUNK.findall(diff):
             if known is None:
-                identifiers.update(_WORD.findall(context))
+                identifiers.update(WORD.findall(context))
                 is_traceable = False
                 continue
             for line in _lines(text, int(first), int(count or 1)):
@@ -82,11 +83,6 @@ def read_changes(repository: Path, before: str, after: str, paths: Sequence[str]
     return Changed(
         tuple(functions), frozenset(identifiers), frozenset(names | identifiers), is_traceable
     )
-
-
-def words(text: str) -> set[str]:
-    """Return the words of a source that may be names of changed objects."""
-    return set(_WORD.findall(text))
 
 
 def _functions(text: str) -> list[tuple[str, int, int]]:

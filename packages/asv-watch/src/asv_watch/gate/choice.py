@@ -9,6 +9,7 @@ not see compiled code, so there names alone decide.
 
 import ast
 import contextlib
+import itertools
 import json
 import math
 import signal
@@ -17,16 +18,16 @@ import tempfile
 import textwrap
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Self
 
 import psutil
 
 from asv_watch import probes
 from asv_watch.engine.cases import MeasurableCase
+from asv_watch.engine.measuring import FIRST_TOGETHER, MOST_TOGETHER
 from asv_watch.engine.workplace import Side
-from asv_watch.gate.changes import Changed, words
+from asv_watch.gate.changes import WORD, Changed
 from asv_watch.machine import children
 from asv_watch.machine.budget import Budget
 from asv_watch.progress import Display, human_time
@@ -34,10 +35,6 @@ from asv_watch.text import quantities
 
 SHARE_OF_PROFILING = 0.2
 """Share of the time limit, and later of the remaining time, for profiling cases."""
-FIRST_TOGETHER = 5
-"""Most cases of the first group: those that run what was changed, if any are known. How many more
-fit into the time is known once they are finished."""
-MOST_TOGETHER = 20
 _IMPORT_SHARE_OF_PROFILING = 0.2
 """Importing a suite may take this share of all profiling."""
 _WORTH_MEASURING_FIRST = 0.1
@@ -65,35 +62,34 @@ def rank(
 ) -> list[MeasurableCase]:
     """Order cases; leave out those that run nothing of what was changed.
 
-    Args:
-        cases: the cases to choose from.
-        shares: share of a case's time in changed functions, by its identity; those that could not
-            be profiled have none.
-        texts: source of each benchmark, by its name.
-        changed: the changes of the diff.
+    ``shares`` maps the identity of a case to the share of its time in changed functions; a case
+    that could not be profiled has none. ``texts`` maps a benchmark to its source.
     """
     parts = {name: _timed_body_and_rest(name, text) for name, text in texts.items()}
-    bodies = [parts.get(case.benchmark, ("", "")) for case in cases]
+    bodies, rests, whole = [], [], []
+    for case in cases:
+        body, rest = parts.get(case.benchmark, ("", ""))
+        bodies.append(f"{case.name} {body}")
+        rests.append(rest)
+        whole.append(f"{case.name} {texts.get(case.benchmark, '')}")
     by_nearness = (
-        _rarities(
-            [f"{case.name} {body}" for case, (body, _) in zip(cases, bodies, strict=True)],
-            changed.identifiers,
-        ),
-        _rarities([rest for _, rest in bodies], changed.identifiers),
-        _rarities(
-            [f"{case.name} {texts.get(case.benchmark, '')}" for case in cases], changed.names
-        ),
+        _rarities(bodies, changed.identifiers),
+        _rarities(rests, changed.identifiers),
+        _rarities(whole, changed.names),
     )
     named = dict(zip(cases, zip(*by_nearness, strict=True), strict=True))
 
     def nearness(case: MeasurableCase) -> tuple[float, ...]:
         return -shares.get(case.identity, 0.0), *(-rarity for rarity in named[case])
 
-    ordered = sorted(
-        (case for case in cases if not (changed.is_traceable and shares.get(case.identity) == 0)),
-        key=nearness,
-    )
-    return one_of_each_first(ordered)
+    def occurrence(case: MeasurableCase) -> int:
+        seen[case.benchmark] += 1
+        return seen[case.benchmark]
+
+    may_run = [c for c in cases if not (changed.is_traceable and shares.get(c.identity) == 0)]
+    seen: Counter[str] = Counter()
+    # The first case of every benchmark comes before the second of any.
+    return sorted(sorted(may_run, key=nearness), key=occurrence)
 
 
 def _timed_body_and_rest(benchmark: str, text: str) -> tuple[str, str]:
@@ -102,20 +98,19 @@ def _timed_body_and_rest(benchmark: str, text: str) -> tuple[str, str]:
         tree = ast.parse(textwrap.dedent(text))
     except (SyntaxError, ValueError):
         return text, text
-    body = [node for node in ast.walk(tree) if getattr(node, "name", "") == name]
-    rest = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-    others = [node for node in rest if node not in body]
-    return _source(body) or text, _source(others)
-
-
-def _source(nodes: Iterable[ast.AST]) -> str:
-    return "\n".join(map(ast.unparse, nodes))
+    body, rest = [], []
+    for node in ast.walk(tree):
+        if getattr(node, "name", "") == name:
+            body.append(ast.unparse(node))
+        elif isinstance(node, ast.FunctionDef):
+            rest.append(ast.unparse(node))
+    return "\n".join(body) or text, "\n".join(rest)
 
 
 def _rarities(texts: Sequence[str], names: Collection[str]) -> list[float]:
     """Score texts by the names that they contain; a name that many contain counts less."""
     named = [_named_in(text, names) for text in texts]
-    frequency = Counter(word for names in named for word in names)
+    frequency = Counter(itertools.chain.from_iterable(named))
     return [sum(1 / frequency[word] for word in names) for names in named]
 
 
@@ -125,7 +120,7 @@ def _named_in(text: str, names: Collection[str]) -> set[str]:
     A function of Python may have other names in C: ``all_distinct``, ``PyIU_AllDistinct`` and
     ``alldistinct.c`` are alike.
     """
-    in_text = {_letters(word) for word in words(text)}
+    in_text = {_letters(word) for word in WORD.findall(text)}
     return {name for name in names if any(_are_alike(_letters(name), word) for word in in_text)}
 
 
@@ -138,18 +133,7 @@ def _are_alike(name: str, other: str) -> bool:
     return name == other or (len(shorter) >= _SHORTEST_PART and shorter in longer)
 
 
-def one_of_each_first(cases: Sequence[MeasurableCase]) -> list[MeasurableCase]:
-    """Put the first case of every benchmark before the second of any; otherwise keep the order."""
-    seen: Counter[str] = Counter()
-
-    def occurrence(case: MeasurableCase) -> int:
-        seen[case.benchmark] += 1
-        return seen[case.benchmark]
-
-    return sorted(cases, key=occurrence)
-
-
-class Profiler:
+class Profiler(contextlib.AbstractContextManager["Profiler"]):
     """Profiles one case after the other, and pauses while others are measured."""
 
     def __init__(
@@ -159,53 +143,43 @@ class Profiler:
         changed: Changed,
         import_seconds: float = 60.0,
     ) -> None:
-        """Prepare the request; no process starts yet.
+        """Start the process, paused, for the version after the change.
 
-        Args:
-            side: the version after the change.
-            cases: profiled in this order; those on CUDA, which cannot fork, are left out.
-            changed: the changes of the diff.
-            import_seconds: how long importing a suite may take; the cases of one that takes longer
-                are not called.
+        Cases are profiled in this order; those on CUDA, which cannot fork, are left out, and so
+        are those of a suite whose import takes more than ``import_seconds``.
         """
         self.shares: dict[str, float] = {}
         """Maps the identity of a case to the share of its time in changed functions."""
         self.failures: dict[str, str] = {}
         """Maps the identity of a case that could not be called to the reason."""
-        self.count = sum(case.can_fork for case in cases)
-        """Number of cases to call."""
+        self.identities = [case.identity for case in cases if case.can_fork]
+        """The cases to call."""
         self.is_done = False
         self.count_of_answers = 0
-        self._side = side
-        self._identities = [case.identity for case in cases if case.can_fork]
-        self._request = {
-            "changed": changed.functions,
-            "cases": self._identities,
-            "seconds": _SECONDS_A_CASE,
-            "import_seconds": math.ceil(import_seconds),
-        }
         self._stopped = ""
         """Why the case that is called was stopped."""
-
-    def __enter__(self) -> Self:
-        """Start the process, paused."""
         self._folder = tempfile.TemporaryDirectory(prefix="asv-watch-")
         with tempfile.TemporaryFile("w+", encoding="utf-8") as request:
-            json.dump(self._request, request)
+            asked = {
+                "changed": changed.functions,
+                "cases": self.identities,
+                "seconds": _SECONDS_A_CASE,
+                "import_seconds": math.ceil(import_seconds),
+            }
+            json.dump(asked, request)
             request.seek(0)
             self._child = children.Child(
-                self._side.command(probes.EXECUTED, self._side.source),
+                side.command(probes.EXECUTED, side.source),
                 stdin=request,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 cwd=self._folder.name,
-                env=self._side.variables,
+                env=side.variables,
             )
         self._child.send_signal(signal.SIGSTOP)
         pid, stdout = self._child.process.pid, self._child.process.stdout
         assert stdout is not None  # noqa: S101 - PIPE was asked for
         self._lines = children.Lines(stdout, children.memory_limit(), pid)
-        return self
 
     def __exit__(self, *error: object) -> None:
         """End the process and its child."""
@@ -227,32 +201,27 @@ class Profiler:
                 except TimeoutError:
                     break
                 except children.TooMuchMemoryError as error:
-                    self._stop_case(str(error))
+                    self._stopped = str(error)
+                    with contextlib.suppress(psutil.NoSuchProcess):  # it has just ended
+                        profiler = psutil.Process(self._child.process.pid)
+                        for process in profiler.children(recursive=True) or [profiler]:
+                            process.kill()
         finally:
             self._child.send_signal(signal.SIGSTOP)
 
     def _near(self, known: Collection[str]) -> int:
         return sum(share >= _NEAR for case, share in self.shares.items() if case not in known)
 
-    def _stop_case(self, reason: str) -> None:
-        self._stopped = reason
-        with contextlib.suppress(psutil.NoSuchProcess):  # it has just ended
-            profiler = psutil.Process(self._child.process.pid)
-            for process in profiler.children(recursive=True) or [profiler]:
-                process.kill()
-
-    def _take_the_end(self) -> None:
-        status = self._child.process.wait()
-        answered = self.shares.keys() | self.failures.keys()
-        missing = [case for case in self._identities if case not in answered]
-        if status and missing:
-            reason = self._stopped or f"the profiler ended: {children.exit_in_words(status)}"
-            self.failures[missing[0]] = reason
-
     def _take(self, line: bytes) -> None:
         self.is_done = not line
         if self.is_done:
-            self._take_the_end()
+            status = self._child.process.wait()
+            answered = self.shares.keys() | self.failures.keys()
+            missing = [case for case in self.identities if case not in answered]
+            if status and missing:
+                reason = self._stopped or f"the profiler ended: {children.exit_in_words(status)}"
+                self.failures[missing[0]] = reason
+            return
         # A line may be cut off, or written by a suite.
         with contextlib.suppress(ValueError, KeyError, TypeError):
             answer = json.loads(line)
@@ -282,20 +251,14 @@ class Choice:
         changes: Changed | None = None,
         profiling_s: float = 0.0,
     ) -> None:
-        """Order the cases by names.
+        """Order the cases by names; without ``changes``, a person chose them as they are listed.
 
-        Args:
-            listed: the cases to choose from.
-            budget: time that is left.
-            texts: source of each benchmark, by its name.
-            changes: what was changed; all cases are chosen, as listed, if a person named them.
-            profiling_s: how long profiling may take in all; names alone decide if there
-                is no time for it.
+        ``texts`` maps a benchmark to its source. ``profiling_s`` is how many seconds profiling may
+        take in all; names alone decide if there are none.
         """
         timed = [case for case in listed if case.is_timed]
-        self._candidates = [case for case in timed if case.short] or timed or list(listed)
-        if changes is None:
-            self._candidates = list(listed)
+        short = [case for case in timed if case.short]
+        self._candidates = list(listed) if changes is None else short or timed or list(listed)
         self._texts, self._changes, self._budget = texts, changes, budget
         self._profiling_s = profiling_s if timed else 0.0
         self._profiler: Profiler | None = None
@@ -329,11 +292,17 @@ class Choice:
         near_count = sum(bool(share) for share in profiler.shares.values())
         print(
             f"looked at {profiler.count_of_answers} of "
-            f"{quantities.counted(profiler.count, 'case')} in {human_time(took_s)}: "
+            f"{quantities.counted(len(profiler.identities), 'case')} in {human_time(took_s)}: "
             f"{near_count} run what changed",
             flush=True,
         )
-        _report(list(profiler.failures.items())[reported:])
+        cases_of: dict[str, list[str]] = {}
+        for case, reason in list(profiler.failures.items())[reported:]:
+            cases_of.setdefault(reason, []).append(case)
+        most_first = sorted(cases_of.items(), key=lambda of_reason: -len(of_reason[1]))
+        for reason, (first, *more) in most_first[:_MOST_REASONS]:
+            others = f" and {len(more)} more" if more else ""
+            print(f"  not called: {first}{others}: {reason}", flush=True)
 
     def ranked(self) -> list[MeasurableCase]:
         """List the cases that may run what changed, the nearest first."""
@@ -342,7 +311,10 @@ class Choice:
         return rank(self._candidates, self._shares, self._texts, self._changes)
 
     def next_group(self, begun: Collection[str], fitting: int) -> Sequence[MeasurableCase]:
-        """Return the cases to measure next, given the names of begun ones and how many fit."""
+        """Return the cases to measure next, given the names of begun ones and how many fit.
+
+        The first group has cases that run what was changed, if any are known.
+        """
         if not begun:
             return self._first_group(self.ranked()[:FIRST_TOGETHER])
         self.profile_for(self._budget.left_s * SHARE_OF_PROFILING, begun)
@@ -361,10 +333,3 @@ class Choice:
         shares = [self._shares.get(case.identity, 0.0) for case in nearest]
         least = _WORTH_MEASURING_FIRST * max(shares, default=0.0)
         return nearest[: sum(share >= least for share in shares)]
-
-
-def _report(failures: Sequence[tuple[str, str]]) -> None:
-    first = {reason: case for case, reason in reversed(failures)}
-    for reason, count in Counter(reason for _, reason in failures).most_common(_MOST_REASONS):
-        others = f" and {count - 1} more" if count > 1 else ""
-        print(f"  not called: {first[reason]}{others}: {reason}", flush=True)

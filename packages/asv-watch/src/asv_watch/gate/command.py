@@ -4,6 +4,7 @@ import math
 import os
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -13,22 +14,16 @@ from msgspec.structs import replace
 from asv_watch.answers import JsonFile, write_answer
 from asv_watch.asv.selection import EVERYTHING, Selection, matching
 from asv_watch.asv.settings import Configuration
-from asv_watch.comparison import Comparison, Outcome, Ratio
-from asv_watch.engine.cases import (
-    Benchmarks,
-    MeasurableCase,
-    choose_cases,
-    import_folders,
-    list_benchmarks,
-)
-from asv_watch.engine.measuring import measure_cases
+from asv_watch.comparison import Comparison, Metric, Outcome, Ratio
+from asv_watch.engine import cases as suites
+from asv_watch.engine.measuring import MOST_TOGETHER, measure_cases
 from asv_watch.engine.processes import Round
 from asv_watch.engine.rounds import Sampling
 from asv_watch.engine.workplace import Side, Workplace, check_room, open_workplace, side
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.files import write_output
 from asv_watch.gate.changes import measured_files, read_changes
-from asv_watch.gate.choice import MOST_TOGETHER, SHARE_OF_PROFILING, Choice
+from asv_watch.gate.choice import SHARE_OF_PROFILING, Choice
 from asv_watch.gate.result import (
     ROUNDS,
     GateResult,
@@ -148,11 +143,7 @@ def gate(
 def _expected_changes(
     configuration: Configuration, base: str, head: str
 ) -> tuple[ChangeNote, ...]:
-    """Return the slowdowns that the head calls expected; none if its repository has no notes.
-
-    Raises:
-        WatchError: its file of notes is damaged.
-    """
+    """Return the slowdowns that the head calls expected; none if its repository has no notes."""
     repository = configuration.repository
     path = os.path.relpath(configuration.results / NOTES, repository)
     content = ask_git(repository, "show", f"{head}:./{path}")
@@ -186,20 +177,23 @@ def _measure(
 
     Cases that asv.conf.json lets the gate ignore, and suites that cannot be imported on the base
     either, are skipped; cases of a suite that fails on the head alone have failed.
-
-    Raises:
-        WatchError: no case matches the selection.
-        BudgetSpentError: the limit was reached before the first case could be measured.
     """
     with Display().during("listing the cases", budget):
         import_s = _SHARE_OF_AN_IMPORT * result.limit_s
-        import_folders(workplace, sides)
-        listing = list_benchmarks(workplace, sides, selection.pattern, import_s)
-    chosen = choose_cases(listing.benchmarks, selection, workplace.declared)
+        suites.import_folders(workplace, sides)
+        listing = suites.list_benchmarks(workplace, sides, selection.pattern, import_s)
+    chosen = suites.choose_cases(listing.benchmarks, selection, workplace.declared)
     ignored = [case for case in chosen if case.ignored and case.is_timed]
     if ignored:
         print(f"{quantities.counted(len(ignored), 'case')} ignored, as asv.conf.json declares")
-    listed = _timed_or_all([case for case in chosen if not case.ignored])
+    wanted = [case for case in chosen if not case.ignored]
+    timed = [case for case in wanted if case.is_timed]
+    if 0 < len(timed) < len(wanted):
+        print(
+            f"{len(wanted) - len(timed)} cases that time nothing are left out; "
+            "`asv-watch compare --values` compares them"
+        )
+    listed = timed or wanted
     failed = {
         case.name: f"its suite cannot be imported: {error}"
         for suite, error in listing.failures.items()
@@ -222,28 +216,21 @@ def _measure(
     with order.profiling(sides[1]):
         order.profile_for(SHARE_OF_PROFILING * result.limit_s)
         graphs = machine_graphs(workplace.configuration.results, workplace.machine)
-        print(_precision(graphs, listed, workplace.machine), flush=True)
+        metric: Metric = "time" if all(case.is_timed for case in listed) else "memory"
+        between = quantities.share(graphs.usual_between(metric))
+        source = f"as the comparisons of {workplace.machine} show"
+        if not graphs.cases:
+            source = f"assumed, because {workplace.machine} has no stored comparisons"
+        print(f"intervals include a scatter of {between} between hours, {source}", flush=True)
         measured = GateMeasurement(sides, prepared, budget, graphs).run(order)
     return replace(measured, failed=measured.failed | failed, skipped=measured.skipped | skipped)
-
-
-def _timed_or_all(chosen: list[MeasurableCase]) -> list[MeasurableCase]:
-    """Return the cases that time something, or else those of memory and tracked values."""
-    timed = [case for case in chosen if case.is_timed]
-    others = len(chosen) - len(timed)
-    if timed and others:
-        print(
-            f"{others} cases that time nothing are left out; "
-            "`asv-watch compare --values` compares them"
-        )
-    return timed or chosen
 
 
 def _touched(
     workplace: Workplace,
     result: GateResult,
-    benchmarks: Benchmarks,
-    listed: Sequence[MeasurableCase],
+    benchmarks: suites.Benchmarks,
+    listed: Sequence[suites.MeasurableCase],
     budget: Budget,
 ) -> Choice:
     """Choose the cases that a diff may have made slower; none if it changed no measured code."""
@@ -267,20 +254,8 @@ def _touched(
     return Choice(listed, budget, texts, changes, profiling_s)
 
 
-def _precision(graphs: MachineGraphs, listed: Sequence[MeasurableCase], machine: str) -> str:
-    between = graphs.usual_between("time" if all(case.is_timed for case in listed) else "memory")
-    source = f"as the comparisons of {machine} show"
-    if not graphs.cases:
-        source = f"assumed, because {machine} has no stored comparisons"
-    return f"intervals include a scatter of {quantities.share(between)} between hours, {source}"
-
-
 def _find_commits(repository: Path, base: str, head: str) -> tuple[str, str]:
-    """Find the newest commit that both sides have, and the head.
-
-    Raises:
-        WatchError: a side is not a commit, or they have none in common.
-    """
+    """Find the newest commit that both sides have, and the head."""
     commits = []
     for name in (base, head):
         commit = find_commit(repository, name)
@@ -296,17 +271,16 @@ def _find_commits(repository: Path, base: str, head: str) -> tuple[str, str]:
     return merge_base, commits[1]
 
 
+@dataclass
 class GateMeasurement:
     """The cases that a gate measures on both sides."""
 
-    def __init__(
-        self, sides: tuple[Side, Side], prepared: GateResult, budget: Budget, graphs: MachineGraphs
-    ) -> None:
-        """Begin without any case."""
-        self._sides, self._prepared = sides, prepared
-        self._budget, self._graphs = budget, graphs
-        self._cases: dict[str, MeasurableCase] = {}
-        self._measured: dict[str, list[Comparison]] = {}
+    sides: tuple[Side, Side]
+    prepared: GateResult
+    budget: Budget
+    graphs: MachineGraphs
+    _cases: dict[str, suites.MeasurableCase] = field(default_factory=dict)
+    _measured: dict[str, list[Comparison]] = field(default_factory=dict)
 
     def run(self, order: Choice) -> GateResult:
         """Measure group after group until the gate fails or the time is over.
@@ -319,46 +293,41 @@ class GateMeasurement:
         """
         started, fitting = time.monotonic(), MOST_TOGETHER
         try:
-            with self._budget.enforced():
+            with self.budget.enforced():
                 while fitting and (group := order.next_group(self._cases, fitting)):
-                    print(f"measuring {len(group)} cases, {time_left(self._budget)}", flush=True)
+                    print(f"measuring {len(group)} cases, {time_left(self.budget)}", flush=True)
                     self._measure(group)
-                    if not self._result().passes():
+                    if self._result().outcome == "failed":
                         print("the gate fails already: no other case is measured", flush=True)
                         break
                     mean_s = (time.monotonic() - started) / len(self._cases)
-                    fitting = int(self._budget.left_s / mean_s)
+                    fitting = int(self.budget.left_s / mean_s)
                 self._measure_slower_again()
         except BudgetSpentError:
             print("the time limit is reached", flush=True)
         left = [case.name for case in order.ranked() if case.name not in self._cases]
         return self._result(left)
 
-    def _measure(self, group: Sequence[MeasurableCase]) -> None:
+    def _measure(self, group: Sequence[suites.MeasurableCase]) -> None:
         self._cases |= {case.name: case for case in group}
         kept: dict[str, list[Round]] = {case.name: [] for case in group}
         undecided = list(group)
-
-        def keep(result: Comparison) -> None:
-            self._measured[result.case] = [result]
-
         for rounds in ROUNDS:
-            if undecided:
-                measure_cases(
-                    self._sides,
-                    undecided,
-                    keep,
-                    _exactly(rounds),
-                    {case.name: list(kept[case.name]) for case in undecided},
-                    lambda case, numbers: kept[case.name].append(numbers),
-                    self._budget,
-                )
+            measure_cases(
+                self.sides,
+                undecided,
+                lambda result: self._measured.update({result.case: [result]}),
+                _exactly(rounds),
+                kept,
+                lambda case, numbers: kept[case.name].append(numbers),
+                self.budget,
+            )
             undecided = [case for case in undecided if not self._is_decided(case.name)]
 
     def _is_decided(self, case: str) -> bool:
         if case not in self._measured:
             return False
-        ratios, limit = self._ratios(case), self._prepared.limit(case)
+        ratios, limit = self._ratios(case), self.prepared.limit(case)
         return not ratios or answer_to(ratios[0], limit) is not Answer.UNKNOWN
 
     def _measure_slower_again(self) -> None:
@@ -370,15 +339,15 @@ class GateMeasurement:
         if slower:
             print("measuring slower cases again, for the size of the change", flush=True)
             measure_cases(
-                self._sides,
+                self.sides,
                 slower,
                 lambda result: self._measured[result.case].append(result),
                 _exactly(ROUNDS[0]),
-                budget=self._budget,
+                budget=self.budget,
             )
 
     def _ratios(self, case: str) -> tuple[Ratio, ...]:
-        return judged_ratios(self._measured.get(case, ()), self._graphs)
+        return judged_ratios(self._measured.get(case, ()), self.graphs)
 
     def _result(self, left: Sequence[str] = ()) -> GateResult:
         """Return the result so far; a case that fails on the base is skipped."""
@@ -396,7 +365,7 @@ class GateMeasurement:
                 (skipped if outcome is Outcome.SKIPPED else failed)[case] = reason
         begun = [case for case in self._cases if case not in self._measured]
         return replace(
-            self._prepared, ratios=ratios, failed=failed, skipped=skipped, left=(*begun, *left)
+            self.prepared, ratios=ratios, failed=failed, skipped=skipped, left=(*begun, *left)
         )
 
 

@@ -48,7 +48,7 @@ def answer_to(change: Ratio, threshold: float) -> rule.Answer:
     if change.exact:
         return rule.Answer.DIFFERENT if change.verdict is Verdict.WORSE else rule.Answer.SAME
     low, high = change.interval
-    worse = math.log(slowdown_factor(change.ratio, higher_is_better=change.higher_is_better))
+    worse = math.log(slowdown_factor(change))
     freedom = change.rounds - 1  # of rounds; sittings would add to it, so this is cautious
     error = ERROR / len(ROUNDS)
     return rule.answer(
@@ -83,11 +83,14 @@ def judged_ratios(measured: Sequence[Comparison], graphs: MachineGraphs) -> tupl
     return known if agrees else known[:1]
 
 
-def slowdown_factor(ratio: float, *, higher_is_better: bool) -> float:
-    """Return how many times slower or larger a head is, or smaller where more is better."""
-    if not higher_is_better:
-        return ratio
-    return 1 / ratio if ratio else math.inf
+def slowdown_factor(change: Ratio) -> float:
+    """Return how many times slower or larger a head is, or smaller where more is better.
+
+    It is infinite if an exact value got worse and one side is zero or below.
+    """
+    if not change.higher_is_better:
+        return change.ratio
+    return 1 / change.ratio if change.ratio else math.inf
 
 
 WORSE, BETTER, SAME = Verdict.WORSE.value, Verdict.BETTER.value, Verdict.SAME.value
@@ -165,14 +168,8 @@ class GateResult(msgspec.Struct, frozen=True, kw_only=True):
         return sorted(cases, key=self._factor, reverse=True)
 
     def _factor(self, case: str) -> float:
-        """How many times slower or larger the head is, as measured last; 0 if that is unknown.
-
-        It is infinite if an exact value got worse and one side is zero or below.
-        """
-        if case not in self.ratios:
-            return 0.0
-        newest = self.ratios[case][-1]
-        return slowdown_factor(newest.ratio, higher_is_better=newest.higher_is_better)
+        """`slowdown_factor` as measured last; 0 if it is unknown."""
+        return slowdown_factor(self.ratios[case][-1]) if case in self.ratios else 0.0
 
     def accepted(self, case: str) -> str:
         """Return what the head's last note about a slower case says; empty for any other case."""
@@ -199,19 +196,15 @@ class GateResult(msgspec.Struct, frozen=True, kw_only=True):
             if answer_to(self.ratios[case][0], self.limit(case)) is rule.Answer.UNKNOWN
         ]
 
-    def passes(self) -> bool:
-        """Tell whether no case failed and none is `failing`."""
-        return not self.failed and not self.failing()
-
     @property
     def outcome(self) -> Literal["passed", "failed", "undecided"]:
-        """Whether the head may be merged.
+        """Whether the head may be merged: it has failed if a case failed or is `failing`.
 
         It is undecided if a case is slower but not for certain, and no note accepts it; if nothing
         is known of any case (not measured, or its interval reaches the threshold); or if cases are
         left although the interval of a measured one reaches the threshold.
         """
-        if not self.passes():
+        if self.failed or self.failing():
             return "failed"
         uncertain = len(self.uncertain())
         is_undecided = (
@@ -258,7 +251,7 @@ def parse_share(text: str) -> float:
 
 LONGEST = 60_000
 """Most bytes of a comment; GitHub takes 65,536 characters."""
-_HEAD = ("| case | before | after | change | verdict |", "|---|---|---|---|---|")
+_HEAD = "| case | before | after | change | verdict |\n|---|---|---|---|---|"
 
 
 def sentence(result: GateResult) -> str:
@@ -330,7 +323,7 @@ def comment(result: GateResult) -> str:
             rows.append(row)
         if not rows:
             continue
-        text = "\n".join([*_HEAD, *rows])
+        text = "\n".join([_HEAD, *rows])
         if len(rows) < len(cases):
             text += f"\n\n{len(cases) - len(rows)} more do not fit here."
         if cases is rest:

@@ -1,6 +1,7 @@
 """The command `nightly`: works through what is left to do, publishes and reports."""
 
 import contextlib
+import dataclasses
 import re
 import sys
 import time
@@ -12,7 +13,6 @@ import typer
 
 from asv_watch.asv.conf import settings_file
 from asv_watch.asv.selection import SHORT, Selection, matching
-from asv_watch.asv.steps import Levels
 from asv_watch.engine.runs import NoCaseError, Tally
 from asv_watch.engine.workplace import Workplace, check_room, open_workplace, reference_side
 from asv_watch.errors import ExitStatus, MachineError, WatchError
@@ -87,8 +87,7 @@ def parse_part(text: str) -> tuple[int, int]:
 
 class _Night:
     def __init__(self, workplace: Workplace, selection: Selection, part: tuple[int, int]) -> None:
-        self._workplace, self._selection, self._part = workplace, selection, part
-        self._began = time.time()
+        self._workplace = workplace
         root, configuration = workplace.root, workplace.configuration
         self._failed: dict[str, str] = {}
         """Commits and releases that failed tonight as a whole, and the reasons."""
@@ -104,16 +103,18 @@ class _Night:
             ask_git(root, "rev-parse", f"HEAD:./{path.relative_to(root)}")
             for path in (configuration.suites, settings_file(root))
         ]
-        self._reference: Version | None = None
+        attempts = Attempts(workplace.results, " ".join(suites), time.time)
+        reference: Version | None = None
         if configuration.declared.reference:
             try:
-                self._reference = reference_side(workplace).version
+                reference = reference_side(workplace).version
             except (MachineError, WatchError) as error:
                 self._failed["the reference"] = str(error)
-        self._attempts = Attempts(workplace.results, " ".join(suites), time.time)
         self._tally = Tally()
-        self._levels = Levels()
-        self._state = self._read_results()
+        self._state = NightState(
+            workplace, selection, attempts, (), History(), time.time(), reference, part
+        )
+        self._read_results()
 
     def work(self, budget: Budget) -> None:
         """Take the most urgent task, again and again, until nothing is left or time is over."""
@@ -126,7 +127,7 @@ class _Night:
                 self._do(task, budget)
             except BudgetSpentError:
                 print("\nthe time budget is spent; the next night continues here", flush=True)
-                self._state = self._read_results()
+                self._read_results()
                 return
             except OSError as error:  # a full disk: no commit is to blame, and none will do
                 file_name = f"{error.filename}: " if error.filename is not None else ""
@@ -159,14 +160,14 @@ class _Night:
             else:  # the environment could not be made: no commit is to blame
                 self._unusable.add(environment.name)
                 self._fail(environment.name, environment.label, str(error))
-            self._state = self._read_results()  # a part of it may be stored
+            self._read_results()  # a part of it may be stored
             return
-        self._state = self._read_results()
+        self._read_results()
         if any(left.name == task.name for left in left_tasks(self._state)):
             self._fail(task.name, task.description, reason or "some of its cases are not measured")
 
     def _fail(self, name: str, description: str, reason: str) -> None:
-        self._attempts.add_failure(name, reason)
+        self._state.attempts.add_failure(name, reason)
         self._failed[description] = reason
         print(f"  failed, going on with the next: {reason}", flush=True)
 
@@ -185,7 +186,7 @@ class _Night:
         failed = self._tally.failures or self._failed
         return ExitStatus.SOME_CASES_FAILED if failed else ExitStatus.DONE
 
-    def _read_results(self) -> NightState:
+    def _read_results(self) -> None:
         configuration = self._workplace.configuration
         commits = read_commits(configuration.repository, configuration.branch)
         history = History()
@@ -196,31 +197,20 @@ class _Night:
                 self._workplace.machine,
                 layout=configuration.declared.layout,
             )
+        changing = [commit for commit in commits if commit.hash in self._changing]
         oldest = configuration.declared.oldest_commit
-        changing = tuple(commit for commit in commits if commit.hash in self._changing)
-        return NightState(
-            workplace=self._workplace,
-            selection=self._selection,
-            attempts=self._attempts,
-            commits=since(oldest, changing, configuration.repository),
-            history=history,
-            began=self._began,
-            reference=self._reference,
-            part=self._part,
-            levels=self._levels,
-        )
+        wanted = since(oldest, changing, configuration.repository)
+        self._state = dataclasses.replace(self._state, commits=wanted, history=history)
 
     def _report_remaining(self) -> None:
-        state, workplace, attempts = self._state, self._workplace, self._attempts
+        state, workplace, attempts = self._state, self._workplace, self._state.attempts
         left: Counter[str] = Counter()
         for environment in workplace.environments:
             reachable = state.reachable(environment)
             for commit in (commit for commit in reachable if state.is_ours(commit.hash)):
                 left["commits and releases"] += 1
                 names = f"{commit.hash} {environment.name}", environment.name
-                if not (
-                    state.is_complete(commit.hash, environment) or self._attempts.set_aside(*names)
-                ):
+                if not (state.is_complete(commit.hash, environment) or attempts.set_aside(*names)):
                     is_begun = state.is_begun(commit.hash, environment)
                     left["incomplete" if is_begun else "unmeasured"] += 1
             before = len(state.commits) - len(reachable)

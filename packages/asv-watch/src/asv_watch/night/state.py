@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import itertools
+import re
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -85,8 +86,6 @@ MOST_DAYS = 3
 """A change is not compared again after it was compared on so many days."""
 _FAILURES_TO_STOP = 2
 """After so many commits that fail for the same reason, older ones are not tried."""
-_LONGEST_NUMBER = 6
-"""Largest number of digits of a count; a longer text is the hash of a commit."""
 
 
 @dataclass(frozen=True)
@@ -162,7 +161,7 @@ class NightState:
         return any(stored == environment.stored_as for _, stored in self._finished)
 
     @cached_property
-    def _linked(self) -> dict[tuple[str, Release], set[str]]:
+    def linked_cases(self) -> dict[tuple[str, Release], set[str]]:
         """Maps commit and release to the cases compared with the reference, or skipped."""
         linked: defaultdict[tuple[str, Release], set[str]] = defaultdict(set)
         for comparison in self.comparisons:
@@ -171,21 +170,17 @@ class NightState:
                 linked[last.commit, last.release].add(comparison.case)
         return dict(linked)
 
-    @cached_property
+    @property
     def has_reference(self) -> bool:
         """Whether there is a reference, and a case that it joins: it joins times alone."""
-        return self.reference is not None and bool(self._names_of("time"))
-
-    def linked_cases(self, commit: str, release: Release) -> set[str]:
-        """Return the cases that need no further comparison of a commit with the reference."""
-        return self._linked.get((commit, release), set())
+        return self.reference is not None and "time" in self._measurable_cases.values()
 
     def is_linked(self, commit: str, release: Release) -> bool:
         """Tell whether a commit was compared in every case that counts and that any commit has."""
         if self.reference is not None and (commit, release) == self.reference.key[:2]:
             return True
-        cases = self.linked_cases(commit, release)
-        compared = set[str]().union(*self._linked.values())
+        cases = self.linked_cases.get((commit, release), set())
+        compared = set[str]().union(*self.linked_cases.values())
         return bool(cases) and cases >= compared & self.selected_cases
 
     @cached_property
@@ -199,14 +194,12 @@ class NightState:
         }
 
     @cached_property
-    def _measurable_cases(self) -> frozenset[str]:
-        """Names of the cases of time and peak memory that count and can run here."""
-        return self._names_of("time", "memory")
-
-    def _names_of(self, *wanted: Measures) -> frozenset[str]:
+    def _measurable_cases(self) -> dict[str, Measures]:
+        """Maps the cases of time and peak memory that count and can run here to their kinds."""
         entries, declared = list(self._listed.values()), self.workplace.declared
+        wanted: tuple[Measures, ...] = ("time", "memory")
         cases = choose_cases(entries, self.selection, declared, *wanted, needed=False)
-        return frozenset(case.name for case in cases)
+        return {case.name: case.measures for case in cases}
 
     @cached_property
     def _listed(self) -> Entries:
@@ -230,7 +223,7 @@ class NightState:
 
     def is_compared(self, commit: str, environment: EnvironmentSpec) -> bool:
         """Tell whether a commit was compared with another one in each case that counts."""
-        return self.compared_cases(commit, environment) >= self._measurable_cases
+        return self.compared_cases(commit, environment) >= self._measurable_cases.keys()
 
     def measured_before(self, commit: Commit, environment: EnvironmentSpec) -> str | None:
         """Return the newest measured or compared commit before another, if there is any.
@@ -341,11 +334,10 @@ def since(oldest: str, commits: Sequence[Commit], repository: Path) -> tuple[Com
     Raises:
         WatchError: ``oldest`` is none of these.
     """
-    is_count = oldest.isascii() and oldest.isdecimal() and len(oldest) <= _LONGEST_NUMBER
-    if is_count and int(oldest) > 0:
-        return tuple(commits[-int(oldest) :])
     if not oldest:
         return tuple(commits)
+    if re.fullmatch("[1-9][0-9]{0,5}", oldest):  # a longer number is the hash of a commit
+        return tuple(commits[-int(oldest) :])
     try:
         day = datetime.datetime.fromisoformat(oldest).replace(tzinfo=datetime.UTC)
     except ValueError:

@@ -13,12 +13,13 @@ from typing import Literal
 from asv_watch.asv.selection import EVERYTHING, Selection
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.bisect import candidates_between, describe_culprit, find_culprits
-from asv_watch.compare.measure import compare_missing, differences_of, measure
-from asv_watch.comparison import import_case
-from asv_watch.engine.cases import find_case, list_cases
+from asv_watch.compare.report import differences_of
+from asv_watch.comparison import Kind, import_case
+from asv_watch.engine import cases as suites
+from asv_watch.engine.measuring import measure
 from asv_watch.engine.rounds import PRECISE
-from asv_watch.engine.runs import Tally, measure_commit
-from asv_watch.engine.workplace import reference_side, side
+from asv_watch.engine.runs import Tally, conditions_of, exported, measure_commit
+from asv_watch.engine.workplace import commit_side, reference_side, side
 from asv_watch.errors import WatchError
 from asv_watch.explain import explain_case
 from asv_watch.judge.causes import in_words
@@ -27,9 +28,6 @@ from asv_watch.releases import measure as releases
 from asv_watch.releases.measure import ReleasePair
 from asv_watch.text import quantities
 from asv_watch.versions.version import Commit
-
-NIGHT_CASES = " night cases"
-"""Ends the names of tasks that measure the cases of nights alone, not those of the short set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,23 +75,21 @@ def newest_commits(state: NightState) -> Iterator[Task]:
 
     The cases of nights alone come after the short set.
     """
-    yield from _newest(state)
-    if state.with_night_cases is not None:
-        yield from _newest(state.with_night_cases, ", more cases", NIGHT_CASES)
-
-
-def _newest(state: NightState, more: str = "", suffix: str = "") -> Iterator[Task]:
     environment = state.workplace.environments[0]
     newest = state.commits[: -_MOST_NEWEST - 1 : -1]
-    for commit in newest:
-        before = state.measured_before(commit, environment)
-        if before is None or state.is_compared(commit.hash, environment):
-            break
-        yield compare_task(state, commit, before, environment, f"new commit{more}", suffix)
-    for commit in newest:
-        if state.is_complete(commit.hash, environment):
-            break
-        yield measure_task(state, commit, environment, f"newest commit{more}", suffix)
+    further = (state.with_night_cases, ", more cases", " night cases")
+    for of_cases, more, suffix in ((state, "", ""), further):
+        if of_cases is None:
+            return
+        for commit in newest:
+            before = of_cases.measured_before(commit, environment)
+            if before is None or of_cases.is_compared(commit.hash, environment):
+                break
+            yield compare_task(of_cases, commit, environment, before, f"new commit{more}", suffix)
+        for commit in newest:
+            if of_cases.is_complete(commit.hash, environment):
+                break
+            yield measure_task(of_cases, commit, environment, f"newest commit{more}", suffix)
 
 
 def one_day_changes(state: NightState) -> Iterator[Task]:
@@ -136,7 +132,7 @@ def older_commits(state: NightState) -> Iterator[Task]:
     """Link commits to the reference; measure others so that the largest gap shrinks."""
     for environment in state.workplace.environments:
         for commit in _without_reference(state, environment):
-            yield reference_task(state, commit, environment)
+            yield compare_task(state, commit, environment, "", "missing reference", " reference")
     for environment in state.workplace.environments:
         commits = state.reachable(environment)
         known = {
@@ -236,41 +232,51 @@ def measure_task(
 def compare_task(
     state: NightState,
     commit: Commit,
-    before: str,
     environment: EnvironmentSpec,
+    before: str,
     reason: str,
     suffix: str = "",
 ) -> Task:
-    """Compare a commit with the one measured before it, interleaved, in times and peak memory."""
+    """Compare a commit with the one measured before it, or else with the reference, interleaved.
+
+    Times and peak memory are compared with a commit, times alone with the reference. Each
+    comparison is also a run of the commit.
+    """
 
     def run(tally: Tally) -> None:
-        print(_titled(commit), flush=True)
-        workplace, version = state.workplace, environment.version
-        sides = side(workplace, before, version), side(workplace, commit.hash, version)
+        workplace = state.workplace
+        kind: Kind = "compare" if before else "reference"
         known = state.compared_cases(commit.hash, environment)
-        for compared in compare_missing(
-            workplace, sides, state.selection, known, "compare", "time", "memory"
-        ):
-            tally.add_failures(compared.failures, f"against {before[:8]}")
+        wanted: tuple[suites.Measures, ...] = ("time", "memory")
+        if not before:
+            known = state.linked_cases.get((commit.hash, environment.release), set())
+            wanted = ("time",)
+        old = commit_side(workplace, before, environment) if before else reference_side(workplace)
+        new = commit_side(workplace, commit.hash, environment)
+        suites.import_folders(workplace, (old, new))
+        benchmarks = suites.list_benchmarks(workplace, (new, old)).benchmarks
+        cases = suites.choose_cases(benchmarks, state.selection, workplace.declared, *wanted)
+        missing = [case for case in cases if case.name not in known]
+        if not missing or old.version == new.version:
+            return
+        counted = quantities.counted(len(missing), "case")
+        print(f"{_titled(commit)}\n  against {old.name}: {counted}", flush=True)
+        assert new.version is not None  # noqa: S101 - it is a commit
+        with exported(workplace, new, new.version, benchmarks):
+            conditions = conditions_of(workplace, new)
+            measured = measure(workplace, (old, new), missing, kind, conditions=conditions)
+        tally.add_failures(measured.between(0, 1).failures, f"against {against}")
 
-    name = f"compare {before}..{commit.hash} {environment.name}{suffix}"
-    description = f"{_titled(commit)} against {before[:8]}, {environment.label}"
-    return Task(name, description, reason, (environment,), run, commit.hash)
-
-
-def reference_task(state: NightState, commit: Commit, environment: EnvironmentSpec) -> Task:
-    """Measure one commit in one environment, interleaved with the reference."""
-
-    def run(tally: Tally) -> None:
-        workplace, selection = state.workplace, state.selection
-        sides = reference_side(workplace), side(workplace, commit.hash, environment.version)
-        known = state.linked_cases(commit.hash, environment.release)
-        for compared in compare_missing(workplace, sides, selection, known, "reference", "time"):
-            tally.add_failures(compared.failures, "against the reference")
-
-    name = f"{commit.hash} {environment.name} reference"
-    description = f"{_titled(commit)} with {environment.label} against the reference"
-    return Task(name, description, "missing reference", (environment,), run, commit.hash)
+    against = before[:8] or "the reference"
+    pair = f"compare {before}..{commit.hash}" if before else commit.hash
+    return Task(
+        f"{pair} {environment.name}{suffix}",
+        f"{_titled(commit)} against {against}, {environment.label}",
+        reason,
+        (environment,),
+        run,
+        commit.hash,
+    )
 
 
 def confirm_task(
@@ -284,9 +290,9 @@ def confirm_task(
     before, after = commits
 
     def run(tally: Tally) -> None:
-        workplace, release = state.workplace, environment.version
-        sides = side(workplace, before, release), side(workplace, after, release)
-        listed = list_cases(workplace, sides[:1], EVERYTHING, "time", "memory")
+        workplace = state.workplace
+        sides = [commit_side(workplace, commit, environment) for commit in commits]
+        listed = suites.list_cases(workplace, sides[:1], EVERYTHING, "time", "memory")
         cases = [case for case in listed if case.name in names]
         if not cases:
             raise WatchError(f"no suite has {', '.join(sorted(names))} any more")
@@ -316,15 +322,15 @@ def examine_task(
 
     def run(_: Tally) -> str:
         print(description, flush=True)
-        workplace, version = state.workplace, environment.version
-        sides = side(workplace, before, version), side(workplace, after, version)
-        case = find_case(workplace, sides[:1], Selection(f"^{re.escape(case_name)}$"))
+        workplace = state.workplace
+        old, new = (commit_side(workplace, commit, environment) for commit in commits)
+        case = suites.find_case(workplace, [old], Selection(f"^{re.escape(case_name)}$"))
         if kind == "explain":
-            explanation = explain_case(workplace, sides, case)
+            explanation = explain_case(workplace, (old, new), case)
             layout = workplace.declared.layout
             print(f"  {in_words(explanation, layout=layout)}", flush=True)
             return ""
-        candidates = candidates_between(workplace, *sides)
+        candidates = candidates_between(workplace, old, new)
         culprits = find_culprits(workplace, case, candidates)
         for culprit in culprits:
             print(f"  {describe_culprit(workplace.configuration.repository, culprit)}", flush=True)
@@ -335,7 +341,7 @@ def examine_task(
     return Task(name, description, "measured change", (environment,), run)
 
 
-def release_tasks(state: NightState, *, second_day: bool) -> list[Task]:
+def release_tasks(state: NightState, *, second_day: bool) -> Iterator[Task]:
     """Compare listed releases with their predecessors, on a machine that compared some before.
 
     Args:
@@ -346,7 +352,6 @@ def release_tasks(state: NightState, *, second_day: bool) -> list[Task]:
     workplace = state.workplace
     of_releases = workplace.declared.cases_of_releases
     selection = state.selection if state.selection.pattern else of_releases
-    tasks = []
     for requirement, pairs in state.release_pairs.items():
         compared = {case for pair in pairs for case in pair.stored.ratios}
         expected = list(filter(selection.matches, compared - {import_case(requirement)}))
@@ -364,8 +369,7 @@ def release_tasks(state: NightState, *, second_day: bool) -> list[Task]:
         chains = releases.release_chains(others, None if second_day else expected, most)
         for chain in [*chains, *([pair] for pair in failed)]:
             cases = {case for pair in chain for case in wanted(pair)}
-            tasks.append(_release_task(state, chain, cases, second_day=second_day))
-    return tasks
+            yield _release_task(state, chain, cases, second_day=second_day)
 
 
 def _release_task(
@@ -383,7 +387,7 @@ def _release_task(
         workplace = state.workplace
         print(description, flush=True)
         package = side(workplace, "HEAD")
-        listed = list_cases(workplace, [package], EVERYTHING, "time", "memory")
+        listed = suites.list_cases(workplace, [package], EVERYTHING, "time", "memory")
         cases = [case for case in listed if case.name in names]
         failures = []
         try:

@@ -10,9 +10,9 @@ import typer
 from msgspec.structs import replace
 
 from asv_watch.answers import Answer, Difference, JsonFile, measured_difference, write_answer
-from asv_watch.asv.selection import EVERYTHING, Selection, matching
+from asv_watch.asv.selection import EVERYTHING, matching
 from asv_watch.asv.settings import NEWEST, Configuration, EnvironmentSpec, read_configuration
-from asv_watch.compare.measure import differences_of, report
+from asv_watch.compare.report import differences_of, report
 from asv_watch.comparison import DAY, Outcome
 from asv_watch.engine import cases as suites
 from asv_watch.engine.workplace import Side, Workplace, check_room, open_workplace, side
@@ -85,8 +85,11 @@ def releases(
         return ExitStatus.DONE
     pairs = listed.pairs(release, against)
     selection = matching(cases, otherwise=EVERYTHING)
-    selected = [_with_cases(pair.stored, selection) for pair in pairs]
-    compared = [step for step in selected if step.ratios]
+    compared = []
+    for step in (pair.stored for pair in pairs):
+        ratios = {case: ratio for case, ratio in step.ratios.items() if selection.matches(case)}
+        if ratios:
+            compared.append(replace(step, ratios=ratios))
     tables = "\n\n".join(_findings(listed.requirement, step) for step in compared)
     if not tables and any(pair.stored.ratios for pair in pairs):
         tables = f"no compared case matches {selection}"
@@ -105,7 +108,18 @@ class _Releases:
     """The releases of a requirement in asv.conf.json, and what a machine stored about them."""
 
     def __init__(self, configuration: Configuration, requirement: str, machine: str) -> None:
-        self.requirement = requirement or _the_requirement(configuration)
+        listed = list(configuration.releases)
+        if not (requirement or listed):
+            raise WatchError(
+                "asv.conf.json lists no releases; add those to compare, the newest first: "
+                '"releases": {"numpy": ["2.4.0", "2.3.5"]}'
+            )
+        if not requirement and len(listed) > 1:
+            raise WatchError(
+                f"asv.conf.json lists releases of {', '.join(listed)}; name one, such as "
+                f"`asv-watch releases {listed[0]}`"
+            )
+        self.requirement = requirement or listed[0]
         self.machine = machine
         self._configuration = configuration
         self._listed = configuration.releases.get(self.requirement, ())
@@ -117,11 +131,7 @@ class _Releases:
         )
 
     def to_measure(self, release: str, against: str) -> tuple[ReleasePair, ...]:
-        """Return the pairs that this Python can install, and print why it cannot for others.
-
-        Raises:
-            WatchError: there are none, or there is no room for two environments.
-        """
+        """Return the pairs that this Python can install, and print why it cannot for others."""
         check_room(self._configuration, self._listed[:2])
         pairs = self.pairs(release, against)
         if not pairs:
@@ -175,21 +185,6 @@ class _Releases:
         return f"no such releases were compared on {self.machine}{hint}"
 
 
-def _the_requirement(configuration: Configuration) -> str:
-    listed = list(configuration.releases)
-    if len(listed) == 1:
-        return listed[0]
-    if listed:
-        raise WatchError(
-            f"asv.conf.json lists releases of {', '.join(listed)}; name one, such as "
-            f"`asv-watch releases {listed[0]}`"
-        )
-    raise WatchError(
-        "asv.conf.json lists no releases; add those to compare, the newest first: "
-        '"releases": {"numpy": ["2.4.0", "2.3.5"]}'
-    )
-
-
 def _measure(
     workplace: Workplace, pairs: Sequence[ReleasePair], cases: str, *, again: bool
 ) -> tuple[list[Difference], ExitStatus]:
@@ -224,11 +219,6 @@ def _list_benchmarks(
             in_release = dataclasses.replace(package, environment=release)
             return suites.list_benchmarks(workplace, [in_release]).benchmarks
     return suites.list_benchmarks(workplace, [package]).benchmarks
-
-
-def _with_cases(step: ReleaseStep, selection: Selection) -> ReleaseStep:
-    ratios = {case: ratio for case, ratio in step.ratios.items() if selection.matches(case)}
-    return replace(step, ratios=ratios)
 
 
 def _findings(requirement: str, step: ReleaseStep) -> str:

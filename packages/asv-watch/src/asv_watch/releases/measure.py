@@ -13,9 +13,9 @@ from pathlib import Path
 from asv_watch import probes
 from asv_watch.asv.environments import make_environment
 from asv_watch.asv.settings import EnvironmentSpec
-from asv_watch.compare.measure import Compared, measure
 from asv_watch.comparison import Comparison, Ratio, import_case
 from asv_watch.engine.cases import MeasurableCase
+from asv_watch.engine.measuring import Compared, measure
 from asv_watch.engine.processes import sampling_orders
 from asv_watch.engine.workplace import Side, Workplace, count_that_fits
 from asv_watch.errors import MachineError, WatchError
@@ -256,24 +256,19 @@ def _install(
     for index, side in enumerate(sides):
         release = side.environment
         if release.folder not in tried:
-            tried[release.folder] = _install_release(workplace, release)
-        error = tried[release.folder]
-        if error is not None:
+            tried[release.folder] = None
+            try:
+                make_environment(workplace.root, workplace.configuration.repository, release)
+                _import_seconds(release)  # compiles the package's Python files
+                if workplace.declared.facts_script is not None:
+                    _run_script(release, workplace.declared.facts_script)
+            except WatchError as error:
+                tried[release.folder] = error
+        if (reason := tried[release.folder]) is not None:
             name = import_case(release.release.name)
-            failed = Comparison(name, int(time.time()), failed={index: str(error)})
+            failed = Comparison(name, int(time.time()), failed={index: str(reason)})
             measure(workplace, sides, [], "release", extra=[failed])
-            raise error
-
-
-def _install_release(workplace: Workplace, release: EnvironmentSpec) -> WatchError | None:
-    try:
-        make_environment(workplace.root, workplace.configuration.repository, release)
-        _import_seconds(release)  # compiles the package's Python files
-        if workplace.declared.facts_script is not None:
-            _run_script(release, workplace.declared.facts_script)
-    except WatchError as error:
-        return error
-    return None
+            raise reason
 
 
 def _run_script(release: EnvironmentSpec, script: Path, *arguments: str) -> str:

@@ -11,6 +11,8 @@ import subprocess
 import tempfile
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
 
@@ -216,34 +218,28 @@ def _run(
         raise WatchError("git was not found: install git and put it on PATH") from error
 
 
+@dataclass(frozen=True)
 class Ancestry:
     """The commits of a branch, each with the commits that its merge brought in."""
 
-    def __init__(
-        self,
-        commits: Sequence[Commit],
-        touching: Collection[str] = (),
-        paths: tuple[str, ...] = (),
-    ) -> None:
-        """Store the commits that git lists.
+    commits: Sequence[Commit]
+    """Oldest first; merged ones come before their merge and have its position."""
+    touching: Collection[str] = ()
+    """Hashes of the commits that change a file below the paths."""
+    paths: tuple[str, ...] = ()
+    """Files and folders to look at; empty for all files."""
 
-        Args:
-            commits: Oldest first; merged ones come before their merge and have its position.
-            touching: Hashes of the commits that change a file below the paths.
-            paths: Files and folders to look at; empty for all files.
-        """
-        self.touching = touching
-        self.paths = paths
-        self._commits = commits
-        self._positions = {commit.hash: commit.position for commit in commits}
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {commit.hash: commit.position for commit in self.commits}
 
     def between(self, before: str, after: str) -> Sequence[Commit]:
         """List the commits after ``before``, up to and including ``after``, newest first."""
         first, last = (
-            bisect_right(self._commits, self._positions[end], key=attrgetter("position"))
+            bisect_right(self.commits, self._positions[end], key=attrgetter("position"))
             for end in (before, after)
         )
-        return self._commits[first:last][::-1]
+        return self.commits[first:last][::-1]
 
     def suspects(self, before: str, after: str) -> Sequence[str]:
         """List the hashes of the branch's commits in between that may have changed a value.
