@@ -8,7 +8,7 @@ import numpy as np
 from asv_watch.comparison import Outcome
 from asv_watch.records.history import History, RunColumns, Series
 from asv_watch.records.labels import Layout
-from asv_watch.records.records import Benchmark, Case, Environment, Machine, Point, Run
+from asv_watch.records.records import Benchmark, Case, Environment, Machine, Run
 from asv_watch.statistics.ratio import quantile
 from asv_watch.versions.version import Commit
 
@@ -34,8 +34,8 @@ def make_commits(count: int) -> tuple[Commit, ...]:
     )
 
 
-def run_of(value: float, **spread: object) -> Run:
-    return Run(Outcome.OK, Point(value, **spread))  # type: ignore[arg-type]
+def run_of(value: float) -> Run:
+    return Run(Outcome.OK, value)
 
 
 def make_series(

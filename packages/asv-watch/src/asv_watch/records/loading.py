@@ -23,7 +23,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from asv.results import Results
-from asv_runner.statistics import compute_stats
 from msgspec.structs import replace
 
 from asv_watch.comparison import Comparison, Outcome, Sitting
@@ -41,7 +40,6 @@ from asv_watch.records.records import (
     Environment,
     LeftOut,
     Machine,
-    Point,
     Problem,
     Record,
     Run,
@@ -220,7 +218,7 @@ class _Loader:
                     value = comparison.value(index)
                     for setup in setups[machine, version.release, version.python]:
                         if value is not None and version.commit in setup:
-                            run = Run(Outcome.OK, Point(value))
+                            run = Run(Outcome.OK, value)
                             setup[version.commit].runs.setdefault(number, run)
 
     def _is_peak_memory(self, number: int) -> bool:
@@ -237,7 +235,7 @@ class _Loader:
             number
             for measured in setup.values()
             for number, run in measured.runs.items()
-            if run.point is not None
+            if run.outcome is Outcome.OK
         }
         commits = tuple(setup)
         rows: dict[int, list[tuple[int, Run]]] = defaultdict(list)
@@ -350,9 +348,9 @@ class _Loader:
         for benchmark in stored.get_all_result_keys() if stored is not None else ():
             try:
                 for number, run in self._runs_of_row(stored, benchmark, path):
-                    of_kind = resident if self._is_peak_memory(number) and run.point else runs
+                    is_resident = run.outcome is Outcome.OK and self._is_peak_memory(number)
                     if number not in runs:
-                        of_kind[number] = run
+                        (resident if is_resident else runs)[number] = run
             except asv_files.DamagedError as error:
                 self._problem(path, f"{benchmark}: {error}; its results are left out")
 
@@ -369,11 +367,9 @@ class _Loader:
             outcome, reason = case.outcome(0)
             value = case.value(0)
             if value is not None:
-                recipe = sys.intern(recipe_of(version))
-                interval = spread_of(case) if benchmark.type == "time" else None
-                runs[number] = Run(Outcome.OK, Point(value, interval), "", recipe)
+                runs[number] = Run(Outcome.OK, value, recipe=sys.intern(recipe_of(version)))
             elif outcome is not Outcome.NEVER_RUN:
-                runs[number] = Run(outcome, None, reason)
+                runs[number] = Run(outcome, reason=reason)
         return runs
 
     def _runs_of_row(self, stored: Results, name: str, path: Path) -> Iterator[tuple[int, Run]]:
@@ -397,20 +393,11 @@ class _Loader:
                 unusable += run.reason.startswith(asv_files.NO_NUMBER)
                 if run is not NEVER_RUN:
                     yield number, run
-            elif run.point is not None:
+            elif run.outcome is Outcome.OK:
                 self._left_out[name, "no suite has this combination of parameters"] += 1
         if unusable:
             message = f"{unusable} of {count} results are not finite numbers"
             self._problem(path, f"{name}: {message}; they count as failed")
-
-
-def spread_of(case: Comparison) -> tuple[float, float] | None:
-    """Return the interval of a run's value that asv computes (99 %), if there are two rounds."""
-    numbers = [number for (number,) in case.numbers(0)]
-    if len(numbers) < 2:
-        return None
-    _, stats = compute_stats(numbers, 1)
-    return stats["ci_99_a"], stats["ci_99_b"]
 
 
 def read_description(path: Path) -> dict[str, Any]:
