@@ -50,6 +50,8 @@ def make_series(
 ) -> Series:
     """A series of values or runs, by number of the commit."""
     numbered = runs if isinstance(runs, Mapping) else dict(enumerate(runs))
+    stored = [run if isinstance(run, Run) else run_of(run) for run in numbered.values()]
+    ran = [index for index, run in enumerate(stored) if run.outcome is not Outcome.NEVER_RUN]
     labels = {"model": model, "device": device, "pass": "forward", "metric": metric}
     return Series(
         machine=machine,
@@ -57,24 +59,12 @@ def make_series(
         case=Case(f"suite.Suite.{metric}_forward", (repr(model), repr(device)), labels),
         unit="seconds",
         higher_is_better=higher_is_better,
-        columns=columns_of(
-            {
-                commit_hash(number): run if isinstance(run, Run) else run_of(run)
-                for number, run in numbered.items()
-            }
+        columns=RunColumns(
+            tuple(map(commit_hash, numbered)),
+            np.array(ran, np.intp),
+            [stored[index] for index in ran],
         ),
     )
-
-
-def columns_of(runs: Mapping[str, Run]) -> RunColumns:
-    """The columns of runs by commit hash, oldest first."""
-    ran = {
-        index: run
-        for index, run in enumerate(runs.values())
-        if run.outcome is not Outcome.NEVER_RUN
-    }
-    indices = np.array(list(ran), np.intp)
-    return RunColumns(tuple(runs), indices, tuple(ran.values()))
 
 
 def make_rounds(ratio: float, half: float, count: int = 6) -> tuple[float, ...]:

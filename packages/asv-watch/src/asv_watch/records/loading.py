@@ -49,8 +49,6 @@ from asv_watch.records.records import (
 )
 from asv_watch.versions.version import Commit, Release
 
-_LARGEST_DESCRIPTION = 2**20
-"""Bytes of ``machine.json``: one has less than a thousand."""
 NOT_ON_BRANCH = "the commit is not on the branch"
 """Reason why all results of a commit are left out."""
 COMPARED_ELSEWHERE = "comparisons of a commit that is not on the branch"
@@ -407,7 +405,7 @@ def read_description(path: Path) -> dict[str, Any]:
         DamagedError: it cannot be read, is not JSON, or names no machine.
     """
     try:
-        content = json.loads(read_regular(path, _LARGEST_DESCRIPTION))
+        content = json.loads(read_regular(path))
     except OSError as error:
         raise asv_files.DamagedError(f"it cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
