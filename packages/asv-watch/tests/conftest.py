@@ -163,8 +163,8 @@ def root() -> Path:
 def make_repository(tmp_path: Path) -> Callable[[dict[str, str]], Path]:
     """Makes real git repositories: file name to text, committed on ``main``."""
 
-    def make(files: dict[str, str], name: str = "repository") -> Path:
-        folder = tmp_path / name
+    def make(files: dict[str, str]) -> Path:
+        folder = tmp_path / "repository"
         folder.mkdir()
         git(folder, "init", "--quiet", "--initial-branch=main")
         (folder / ".git/info/exclude").write_text("__pycache__/\n")  # `commit` adds all there is

@@ -39,26 +39,19 @@ def run_of(value: float) -> Run:
 
 
 def make_series(
-    runs: Sequence[float | Run] | Mapping[int, float | Run],
-    *,
-    model: str = "darnn",
-    device: str = "cpu",
-    metric: str = "time",
-    machine: str = MACHINE,
-    environment: str = ENVIRONMENT,
-    higher_is_better: bool = False,
+    runs: Sequence[float | Run] | Mapping[int, float | Run], *, model: str = "darnn"
 ) -> Series:
     """A series of values or runs, by number of the commit."""
     numbered = runs if isinstance(runs, Mapping) else dict(enumerate(runs))
     stored = [run if isinstance(run, Run) else run_of(run) for run in numbered.values()]
     ran = [index for index, run in enumerate(stored) if run.outcome is not Outcome.NEVER_RUN]
-    labels = {"model": model, "device": device, "pass": "forward", "metric": metric}
+    labels = {"model": model, "device": "cpu", "pass": "forward", "metric": "time"}
     return Series(
-        machine=machine,
-        environment=environment,
-        case=Case(f"suite.Suite.{metric}_forward", (repr(model), repr(device)), labels),
+        machine=MACHINE,
+        environment=ENVIRONMENT,
+        case=Case("suite.Suite.time_forward", (repr(model), "'cpu'"), labels),
         unit="seconds",
-        higher_is_better=higher_is_better,
+        higher_is_better=False,
         columns=RunColumns(
             tuple(map(commit_hash, numbered)),
             np.array(ran, np.intp),

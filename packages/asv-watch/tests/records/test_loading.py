@@ -59,20 +59,7 @@ def results_dir(tmp_path: Path) -> Any:
     return results
 
 
-def asv_results(commit: int = 0, **changes: Any) -> Any:
-    arguments = {
-        "params": {"machine": "ci-2core", "os": "Linux 6.1", "python": "3.11", "torch": "2.15.0"},
-        "requirements": {"torch": "2.15.0"},
-        "commit_hash": HASHES[commit],
-        "date": 1_760_000_000_000,
-        "python": "3.11",
-        "env_name": ENVIRONMENT,
-        "env_vars": {"OMP_NUM_THREADS": "1"},
-    }
-    return Results(**(arguments | changes))
-
-
-def measured(result: Any = (None,) * 4, samples: Any = SAMPLES) -> Any:
+def measured(result: Any, samples: Any = SAMPLES) -> Any:
     numbers = [None if taken is None else 1 for taken in samples]
     return BenchmarkResult(list(result), list(samples), numbers, 0, "", None)
 
@@ -82,19 +69,26 @@ def save(
     commit: int = 0,
     result: Any = None,
     benchmark: dict[str, Any] = BENCHMARK,
-    **changes: Any,
 ) -> Any:
     """Let asv store one benchmark's result; return the file's path."""
-    results = asv_results(commit, **changes)
+    results = Results(
+        {"machine": "ci-2core", "os": "Linux 6.1", "python": "3.11", "torch": "2.15.0"},
+        {"torch": "2.15.0"},
+        HASHES[commit],
+        1_760_000_000_000,
+        "3.11",
+        ENVIRONMENT,
+        {"OMP_NUM_THREADS": "1"},
+    )
     results.add_result(
         benchmark,
-        result or measured(result=MEDIANS),
+        result or measured(MEDIANS),
         started_at=STARTED,
         duration=3.5,
         record_samples=True,
     )
     results.save(str(results_dir))
-    return results_dir / get_filename("ci-2core", HASHES[commit], results.env_name)
+    return results_dir / get_filename("ci-2core", HASHES[commit], ENVIRONMENT)
 
 
 def edit(path: Path, change: Any) -> None:
