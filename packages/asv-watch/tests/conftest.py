@@ -55,13 +55,6 @@ LONGEST = (
 """Groups that take longest. They start first, so that no worker is left with one at the end."""
 
 
-def _lacking(program: str) -> str:
-    """Return what this run lacks of a program, or of root's rights; empty if it has them."""
-    if program == "root":
-        return "" if os.geteuid() == 0 else "root"
-    return "" if shutil.which(program) else program
-
-
 TEMPORARY = pytest.StashKey[str]()
 """Folder of everything temporary of a run, of its tests and of what they start."""
 LEFT_BEHIND = pytest.StashKey[list[str]]()
@@ -140,9 +133,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     """Keep the tests of a file, and those of a folder in `SHARING`, in one worker of xdist."""
     for item in items:
         item.add_marker(pytest.mark.xdist_group(_group(item)))
-        for marker in item.iter_markers("needs"):
-            if lacking := _lacking(*marker.args):
-                item.add_marker(pytest.mark.skip(reason=f"needs {lacking}"))
     order = {group: index for index, group in enumerate(LONGEST)}
     items.sort(key=lambda item: order.get(_group(item), len(LONGEST)))
     yield
@@ -153,18 +143,12 @@ def _group(item: pytest.Item) -> str:
     return next((folder for folder in SHARING if path.startswith(f"{folder}/")), path)
 
 
-@pytest.fixture(scope="session")
-def root() -> Path:
-    """The checkout that is tested."""
-    return ROOT
-
-
 @pytest.fixture
 def make_repository(tmp_path: Path) -> Callable[[dict[str, str]], Path]:
     """Makes real git repositories: file name to text, committed on ``main``."""
 
-    def make(files: dict[str, str], name: str = "repository") -> Path:
-        folder = tmp_path / name
+    def make(files: dict[str, str]) -> Path:
+        folder = tmp_path / "repository"
         folder.mkdir()
         git(folder, "init", "--quiet", "--initial-branch=main")
         (folder / ".git/info/exclude").write_text("__pycache__/\n")  # `commit` adds all there is

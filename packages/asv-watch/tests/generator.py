@@ -455,19 +455,8 @@ class _SeriesFolder:
             )
         row: list[Any] = [values, params, f"version-of-{function}", started_at, 12.5]
         if kind == "time":
-            row += self._spread(values)
+            row += [values] * 6  # as many statistics as asv stores; nothing reads them
         return row, record
-
-    def _spread(self, values: list[float | None]) -> list[Any]:
-        """Ends of the intervals and quartiles, then numbers of calls and of samples."""
-        known = [None if value is None or math.isnan(value) else value for value in values]
-        spread = self.plan.noise
-        ends = [
-            [None if value is None else float(f"{value * factor:.4e}") for value in known]
-            for factor in (1 - spread, 1 + spread, 1 - spread / 2, 1 + spread / 2)
-        ]
-        counts = [[None if value is None else count for value in known] for count in (4, 10)]
-        return [*ends, *counts]
 
 
 _OUTCOMES: dict[float, tuple[str, str, float | None]] = {

@@ -1,29 +1,18 @@
-"""The driver as a program that an interrupt reaches.
-
-A background job of a shell ignores interrupts, and so do its children: a test run in one would
-wait for an end that never comes.
-"""
+"""Commands as programs of their own, which end by a status or a signal."""
 
 import os
 import subprocess
 import sys
 from pathlib import Path
 
-_PROGRAM = """
-import signal
-import sys
-
-from asv_watch.cli.main import main
-
-signal.signal(signal.SIGINT, signal.default_int_handler)
-sys.exit(main())
-"""
+_COMMAND = "import sys; from asv_watch.cli.__main__ import main; sys.exit(main())"
+"""The installed script. ``python -m`` may end by SIGINT instead of with the status of `main`."""
 
 
 def start_driver(job: str, project: Path, home: Path, *arguments: str) -> subprocess.Popen[str]:
     """Start a job in a project, as the leader of a process group of its own, without CUDA."""
     return subprocess.Popen(
-        [sys.executable, "-c", _PROGRAM, job, "--machine", "m", *arguments],
+        [sys.executable, "-c", _COMMAND, job, "--machine", "m", *arguments],
         cwd=project,
         env=os.environ | {"HOME": str(home), "CUDA_VISIBLE_DEVICES": ""},
         stdout=subprocess.PIPE,

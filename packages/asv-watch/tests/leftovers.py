@@ -50,7 +50,7 @@ def measured_processes(project: Path) -> list[str]:
     return lines
 
 
-def wait_until_none_is_left(project: Path, seconds: float = 30.0) -> None:
-    """Wait for the end of all measured processes, and fail if one still runs after so long."""
-    is_over = wait_until(lambda: not measured_processes(project), seconds)
+def wait_until_none_is_left(project: Path) -> None:
+    """Wait for the end of all measured processes, and fail if one still runs after 30 s."""
+    is_over = wait_until(lambda: not measured_processes(project), 30.0)
     assert is_over, measured_processes(project)

@@ -8,7 +8,7 @@ import numpy as np
 from asv_watch.comparison import Outcome
 from asv_watch.records.history import History, RunColumns, Series
 from asv_watch.records.labels import Layout
-from asv_watch.records.records import Benchmark, Case, Environment, Machine, Point, Run
+from asv_watch.records.records import Benchmark, Case, Environment, Machine, Run
 from asv_watch.statistics.ratio import quantile
 from asv_watch.versions.version import Commit
 
@@ -34,47 +34,30 @@ def make_commits(count: int) -> tuple[Commit, ...]:
     )
 
 
-def run_of(value: float, **spread: object) -> Run:
-    return Run(Outcome.OK, Point(value, **spread))  # type: ignore[arg-type]
+def run_of(value: float) -> Run:
+    return Run(Outcome.OK, value)
 
 
 def make_series(
-    runs: Sequence[float | Run] | Mapping[int, float | Run],
-    *,
-    model: str = "darnn",
-    device: str = "cpu",
-    metric: str = "time",
-    machine: str = MACHINE,
-    environment: str = ENVIRONMENT,
-    higher_is_better: bool = False,
+    runs: Sequence[float | Run] | Mapping[int, float | Run], *, model: str = "darnn"
 ) -> Series:
     """A series of values or runs, by number of the commit."""
     numbered = runs if isinstance(runs, Mapping) else dict(enumerate(runs))
-    labels = {"model": model, "device": device, "pass": "forward", "metric": metric}
+    stored = [run if isinstance(run, Run) else run_of(run) for run in numbered.values()]
+    ran = [index for index, run in enumerate(stored) if run.outcome is not Outcome.NEVER_RUN]
+    labels = {"model": model, "device": "cpu", "pass": "forward", "metric": "time"}
     return Series(
-        machine=machine,
-        environment=environment,
-        case=Case(f"suite.Suite.{metric}_forward", (repr(model), repr(device)), labels),
+        machine=MACHINE,
+        environment=ENVIRONMENT,
+        case=Case("suite.Suite.time_forward", (repr(model), "'cpu'"), labels),
         unit="seconds",
-        higher_is_better=higher_is_better,
-        columns=columns_of(
-            {
-                commit_hash(number): run if isinstance(run, Run) else run_of(run)
-                for number, run in numbered.items()
-            }
+        higher_is_better=False,
+        columns=RunColumns(
+            tuple(map(commit_hash, numbered)),
+            np.array(ran, np.intp),
+            [stored[index] for index in ran],
         ),
     )
-
-
-def columns_of(runs: Mapping[str, Run]) -> RunColumns:
-    """The columns of runs by commit hash, oldest first."""
-    ran = {
-        index: run
-        for index, run in enumerate(runs.values())
-        if run.outcome is not Outcome.NEVER_RUN
-    }
-    indices = np.array(list(ran), np.intp)
-    return RunColumns(tuple(runs), indices, tuple(ran.values()))
 
 
 def make_rounds(ratio: float, half: float, count: int = 6) -> tuple[float, ...]:

@@ -126,8 +126,6 @@ def store(results: Path, comparisons: Sequence[Comparison]) -> None:
     writer.end()
 
 
-def case_values(
-    case: str, before: float, after: float, *, unit: str = "bytes", exact: bool = False
-) -> Comparison:
-    """Peak memory or a count of a case."""
-    return Comparison(case, 1_780_000_000, unit, rounds=((before, after),), exact=exact)
+def case_values(case: str, before: float, after: float, *, exact: bool = False) -> Comparison:
+    """Peak memory of a case, or an exact amount."""
+    return Comparison(case, 1_780_000_000, "bytes", rounds=((before, after),), exact=exact)

@@ -1,11 +1,10 @@
-"""What asv and the engine store, of a few cases with known values."""
+"""What the engine stores, of a few cases with known values."""
 
 import json
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from asv.results import get_filename
 
 from asv_watch.comparison import Comparison, Conditions, Sitting
 from asv_watch.versions.version import Version
@@ -29,39 +28,6 @@ def store_benchmarks(results: Path, *benchmarks: dict[str, Any]) -> None:
     (results / "m/machine.json").write_text('{"machine": "m", "version": 1}')
     listed = {benchmark["name"]: benchmark for benchmark in benchmarks}
     (results / "benchmarks.json").write_text(json.dumps({"version": 2, **listed}))
-
-
-def result_content(commit: str, rows: dict[str, list[Any]], **changes: Any) -> dict[str, Any]:
-    """The content of a result file.
-
-    Args:
-        commit: full hash.
-        rows: name of a benchmark to values, parameters, version and, where they are known, both
-            ends of the intervals.
-        changes: keys that are replaced or added.
-    """
-    content = {
-        "version": 2,
-        "commit_hash": commit,
-        "date": 1000,
-        "durations": {},
-        "env_vars": {},
-        "python": "3.11",
-        "env_name": ENVIRONMENT,
-        "params": {"machine": "m"},
-        "requirements": {},
-        "result_columns": ["result", "params", "version", "stats_ci_99_a", "stats_ci_99_b"],
-        "results": rows,
-    }
-    return content | changes
-
-
-def store_result(results: Path, content: dict[str, Any]) -> Path:
-    """Write a result file under the name that asv gives it."""
-    names = content["params"]["machine"], content["commit_hash"], content["env_name"]
-    path: Path = results / get_filename(*names)
-    path.write_text(json.dumps(content))
-    return path
 
 
 def store_run(
@@ -90,9 +56,3 @@ def store_run(
     with path.open("ab") as stream:
         stream.write(msgspec.json.Encoder().encode_lines([{"sitting": sitting}, *cases]))
     return path
-
-
-def timed(*seconds: float) -> list[Any]:
-    """The row of `TIME_A`, whose intervals have a half-width of 2 % of each time."""
-    low, high = ([time * end for time in seconds] for end in (0.98, 1.02))
-    return [list(seconds), TIME_A["params"], "1", low, high]

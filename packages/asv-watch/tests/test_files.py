@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from asv_watch.errors import WatchError
-from asv_watch.files import append_durably, make_folder, write_output, write_whole
+from asv_watch.files import append_durably, make_folder, read_regular, write_output, write_whole
 from tests.conftest import ROOT
 
 
@@ -41,6 +41,14 @@ def test_no_half_of_a_line_is_appended(tmp_path: Path, before: str) -> None:
     append_durably(path, b"two\n")
     end = "" if before.endswith("\n") or not before else "\n"
     assert path.read_text() == f"{before}{end}two\n"
+
+
+def test_a_file_that_would_fill_the_memory_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "large"
+    with path.open("wb") as stream:
+        stream.truncate(2**26 + 1)
+    with pytest.raises(OSError, match="67,108,865 bytes, of 67,108,864 that are read at most"):
+        read_regular(path)
 
 
 @pytest.mark.parametrize("write", [append_durably, write_whole])

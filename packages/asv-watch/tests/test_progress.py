@@ -1,6 +1,5 @@
 """What a person reads while a measurement goes on."""
 
-import io
 import time
 
 import pytest
@@ -10,13 +9,13 @@ from asv_watch.machine.budget import Budget
 from asv_watch.progress import Display, human_time
 
 
-def test_each_step_is_a_line_where_there_is_no_terminal() -> None:
-    stream = io.StringIO()
-    with Display(stream) as display:
+def test_each_step_is_a_line_where_there_is_no_terminal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with Display() as display:
         display.step("round 1 [1/2] a  ok, 24 s left", done=1, total=2)
         display.say("  done in 1 min 05 s")
-    shown = "round 1 [1/2] a  ok, 24 s left\n  done in 1 min 05 s\n"
-    assert stream.getvalue() == shown
+    assert capsys.readouterr().out == "round 1 [1/2] a  ok, 24 s left\n  done in 1 min 05 s\n"
 
 
 @pytest.mark.parametrize(

@@ -10,24 +10,24 @@ from typing import IO
 
 from asv_watch.errors import WatchError
 
-LARGEST = 64 * 2**20
+_LARGEST = 64 * 2**20
 """Bytes of the largest file that is read at once: its data take some thirty times as much."""
 
 
-def read_regular(path: Path | str, largest: int = LARGEST) -> bytes:
+def read_regular(path: Path | str) -> bytes:
     """Read a regular file, or one that a symbolic link leads to; reading a fifo would never end.
 
     Raises:
-        OSError: The file is missing (a dangling link included), cannot be read, has more than so
-            many bytes, or is a folder, fifo, socket or device.
+        OSError: The file is missing (a dangling link included), cannot be read, has more than
+            64 MiB, or is a folder, fifo, socket or device.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # opening a fifo would wait as well
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, "it is not a regular file", str(path))
-        if status.st_size > largest:
-            message = f"it has {status.st_size:,} bytes, of {largest:,} that are read at most"
+        if status.st_size > _LARGEST:
+            message = f"it has {status.st_size:,} bytes, of {_LARGEST:,} that are read at most"
             raise OSError(errno.EFBIG, message, str(path))
         content = os.read(descriptor, status.st_size + 1)
         if len(content) != status.st_size:  # larger than one read, or it grows

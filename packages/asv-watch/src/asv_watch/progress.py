@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Self, TextIO
+from typing import Self
 
 from rich import progress
 from rich.console import Console
@@ -41,10 +41,10 @@ class _Output(Console):
 class Display(AbstractContextManager["Display"]):
     """Shows progress: as a bar on a terminal, elsewhere as one line per step."""
 
-    def __init__(self, stream: TextIO | None = None) -> None:
-        """Show nothing yet; ``stream`` is standard output by default."""
+    def __init__(self) -> None:
+        """Show nothing yet, on standard output."""
         self._console = _Output(
-            file=stream or unfiltered_output(),
+            file=unfiltered_output(),
             soft_wrap=True,
             markup=False,
             emoji=False,

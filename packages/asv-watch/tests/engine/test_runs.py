@@ -142,7 +142,7 @@ def test_every_case_is_stored_with_its_outcome_and_what_failed_is_tried_again(
     assert value == statistics.median(rounds)
     history = load_history(project / "results", read_commits(project))
     [series] = [entry for entry in history.series if entry.case.name == TIMED]
-    assert [run.point and run.point.value for run in series.runs.values()] == [value]
+    assert [run.value for run in series.runs.values()] == [value]
     assert cases[TIMED].rounds == tuple((number,) for number in rounds)
     first, *_, last = map(json.loads, _record(project).read_text().splitlines())
     sitting = first["sitting"]

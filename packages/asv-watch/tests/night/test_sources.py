@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from asv_watch.asv.declared import Declared
 from asv_watch.asv.selection import SHORT, matching
 from asv_watch.asv.settings import Configuration, EnvironmentSpec
-from asv_watch.comparison import DAY
+from asv_watch.comparison import DAY, Comparison
 from asv_watch.engine.measuring import Compared
 from asv_watch.engine.runs import Outcomes, Tally
 from asv_watch.engine.workplace import Workplace
@@ -31,7 +31,6 @@ from asv_watch.night.tasks import (
     one_day_changes,
     suspicions,
 )
-from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
 from asv_watch.releases import measure as measure_module
 from asv_watch.releases.measure import ReleasePair
@@ -39,7 +38,7 @@ from asv_watch.versions.git import read_commits
 from asv_watch.versions.version import Version
 from tests.conftest import commit, git
 from tests.planted_comparisons import compared_releases, store
-from tests.stored import TIME_A, result_content, store_benchmarks, store_result
+from tests.stored import TIME_A, store_benchmarks, store_run
 
 NEW = EnvironmentSpec({"torch": "2"}, "virtualenv-py3.11-torch2" + "-variable" * 16, Path("2"))
 """Its name is so long that asv names result files by a hash of it, as it does in this project."""
@@ -60,13 +59,23 @@ class Project:
 
     def measure(self, index: int, environment: EnvironmentSpec, *values: float | None) -> None:
         """Store values of the two cases; NaN: never run."""
-        content = result_content(
-            self.hashes[index],
-            {"s.time_a": [list(values), TIME_A["params"], "1"]},
-            env_name=environment.name,
+        cases = [
+            Comparison(
+                f"s.time_a({number})",
+                at=6,
+                rounds=() if value is None else ((value,),),
+                failed={0: "why"} if value is None else {},
+            )
+            for number, value in enumerate(values, start=1)
+            if value == value  # noqa: PLR0124 - not NaN
+        ]
+        store_run(
+            self.folder / "results",
+            *cases,
+            commit=self.hashes[index],
+            environment=environment.stored_as,
             requirements=dict(environment.requirements),
         )
-        store_result(self.folder / "results", content)
 
     def attempts(self, suites: str = "suites") -> Attempts:
         return Attempts(self.folder / "results/m", suites, lambda: self.now)
@@ -94,8 +103,7 @@ class Project:
         """What a night begins with; settings are those of `Configuration`."""
         results, other = self.folder / "results", self.folder / "other"
         commits = read_commits(self.folder)
-        has_values = any((results / "m").glob("*-*.json"))
-        history = load_history(results, commits) if has_values else History()
+        history = load_history(results, commits)
         configuration = Configuration(
             "main", other, results, other, other, environments, other, **settings
         )

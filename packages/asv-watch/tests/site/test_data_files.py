@@ -57,9 +57,8 @@ def test_the_files_of_the_benchmarks_hold_every_value(
                 if value is None:
                     continue
                 commit = index["commits"][row["from"] + offset][0]
-                point = wanted[machine, environment, case, commit].point
-                assert point is not None
-                assert math.isclose(value, point.value, rel_tol=5e-5)
+                run = wanted[machine, environment, case, commit]
+                assert math.isclose(value, run.value, rel_tol=5e-5)
                 seen += 1
             for at, outcome, reason in row.get("other", []):
                 run = wanted[machine, environment, case, index["commits"][at][0]]

@@ -16,7 +16,7 @@ from asv_watch.records.store import SittingWriter
 from asv_watch.versions.version import Version
 from tests.conftest import commit, run
 from tests.making import make_rounds
-from tests.stored import TIME_A, result_content, store_benchmarks, store_result, timed
+from tests.stored import TIME_A, store_benchmarks, store_run
 from tests.torchless import project_files
 
 CASE = "s.time_a(1)"
@@ -31,7 +31,7 @@ def hashes(make_repository: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
     results = Path("results")
     store_benchmarks(results, TIME_A)
     for hash_, seconds in zip(made[1:3], (0.0100, 0.0110), strict=True):
-        store_result(results, result_content(hash_, {"s.time_a": timed(seconds, 0.01)}))
+        store_run(results, Comparison(CASE, 6, rounds=((seconds,),)), commit=hash_)
     versions = tuple(Version(hash_, {}, "3.11") for hash_ in made[1:3])
     sitting = Sitting(kind="compare", at=1, machine="m", versions=versions)
     rounds = tuple((0.01, 0.01 * ratio) for ratio in make_rounds(1.1, 0.004))

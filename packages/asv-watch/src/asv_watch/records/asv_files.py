@@ -21,7 +21,7 @@ import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any
 
 import msgspec
 from asv.results import Results
@@ -34,7 +34,6 @@ from asv_watch.records.records import (
     NEVER_RUN,
     Benchmark,
     Environment,
-    Point,
     Problem,
     Run,
     recipe_of,
@@ -248,11 +247,6 @@ class DamagedError(Exception):
     """A file, or a part of it, does not have the shape that asv writes."""
 
 
-def _is_finite_number(value: Any) -> TypeGuard[float]:
-    """Tell whether a stored value can be shown: ``True`` and ``10**400`` cannot."""
-    return type(value) in {float, int} and -_LARGEST <= value <= _LARGEST
-
-
 def read_results(path: Path, machine: str = "") -> Results:
     """Read a result file of asv's format 2.
 
@@ -311,8 +305,7 @@ def runs_of(stored: Results, benchmark: str) -> Iterator[tuple[tuple[str, ...], 
         DamagedError: its row does not have the shape that asv writes.
     """
     params = stored.get_result_params(benchmark) or []
-    values, spreads = stored._results[benchmark], stored._stats[benchmark]
-    version = stored.benchmark_version[benchmark]
+    values, version = stored._results[benchmark], stored.benchmark_version[benchmark]
     try:
         count = math.prod(map(len, params))
     except TypeError as error:
@@ -320,26 +313,18 @@ def runs_of(stored: Results, benchmark: str) -> Iterator[tuple[tuple[str, ...], 
     if count > MOST_CASES:
         raise DamagedError(f"its params make {count} cases")
     values = [None] * count if values is None else values
-    spreads = [{}] * count if spreads is None else spreads
-    if not isinstance(values, list) or not len(values) == len(spreads) == count:
+    if not isinstance(values, list) or len(values) != count:
         raise DamagedError(f"result must have one entry for each of the {count} cases")
     recipe = sys.intern(recipe_of(version)) if isinstance(version, str) else ""
-    for case, value, spread in zip(itertools.product(*params), values, spreads, strict=True):
-        if _is_finite_number(value):
-            point = Point(float(value), _interval(spread.get("ci_99_a"), spread.get("ci_99_b")))
-            yield case, Run(Outcome.OK, point, "", recipe)
+    for case, value in zip(itertools.product(*params), values, strict=True):
+        if type(value) in {float, int} and -_LARGEST <= value <= _LARGEST:  # `True` is no number
+            yield case, Run(Outcome.OK, float(value), recipe=recipe)
         elif value is None:
-            yield case, Run(Outcome.FAILED, None, "no value was stored, and no reason")
+            yield case, Run(Outcome.FAILED, reason="no value was stored, and no reason")
         elif value != value:  # noqa: PLR0124 - NaN
             yield case, NEVER_RUN
         else:
-            yield case, Run(Outcome.FAILED, None, f"{NO_NUMBER}: {value!r}")
-
-
-def _interval(low: Any, high: Any) -> tuple[float, float] | None:
-    if _is_finite_number(low) and _is_finite_number(high) and low <= high:
-        return float(low), float(high)
-    return None
+            yield case, Run(Outcome.FAILED, reason=f"{NO_NUMBER}: {value!r}")
 
 
 def _text(value: Any) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -21,7 +20,6 @@ from asv_watch.versions.version import Commit
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 _VERSION = re.compile(r"v?\d+(\.\d+)+\w*")
-_NO_VALUE, _NO_INTERVAL = records.Point(math.nan), (math.nan, math.nan)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,13 +46,7 @@ class RunColumns:
     @cached_property
     def values(self) -> Floats:
         """Value of each run, in the unit of the benchmark; NaN for a run without one."""
-        return np.array([(run.point or _NO_VALUE).value for run in self.stored], np.float64)
-
-    @cached_property
-    def interval(self) -> Floats:
-        """Lower and upper end of the interval of each run, or NaN; shape (runs, 2)."""
-        ends = [(run.point or _NO_VALUE).interval or _NO_INTERVAL for run in self.stored]
-        return np.array(ends, np.float64).reshape(-1, 2)
+        return np.array([run.value for run in self.stored], np.float64)
 
     @cached_property
     def recipes(self) -> Indices:
@@ -67,8 +59,8 @@ class RunColumns:
     @cached_property
     def valued(self) -> RunColumns:
         """The columns of the runs that have a value."""
-        kept = np.array([run.point is not None for run in self.stored], bool)
-        stored = [run for run in self.stored if run.point is not None]
+        kept = np.flatnonzero(~np.isnan(self.values))
+        stored = [self.stored[row] for row in kept.tolist()]
         return RunColumns(self.commits, self.indices[kept], stored)
 
 

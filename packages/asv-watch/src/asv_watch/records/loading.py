@@ -11,6 +11,7 @@ The engine measures peak **private** memory, without mapped files. asv stores th
 memory, which includes them. So in a series with any private memory, asv's values are left out.
 """
 
+import dataclasses
 import glob
 import itertools
 import json
@@ -18,12 +19,10 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 
-import msgspec
 import numpy as np
 from asv.results import Results
-from asv_runner.statistics import compute_stats
 from msgspec.structs import replace
 
 from asv_watch.comparison import Comparison, Outcome, Sitting
@@ -41,7 +40,6 @@ from asv_watch.records.records import (
     Environment,
     LeftOut,
     Machine,
-    Point,
     Problem,
     Record,
     Run,
@@ -51,10 +49,6 @@ from asv_watch.records.records import (
 )
 from asv_watch.versions.version import Commit, Release
 
-T = TypeVar("T")
-
-_LARGEST_DESCRIPTION = 2**20
-"""Bytes of ``machine.json``: one has less than a thousand."""
 NOT_ON_BRANCH = "the commit is not on the branch"
 """Reason why all results of a commit are left out."""
 COMPARED_ELSEWHERE = "comparisons of a commit that is not on the branch"
@@ -85,120 +79,122 @@ def load_history(
     Raises:
         WatchError: Its ``benchmarks.json`` is missing or unusable.
     """
-    return _Loader(results_dir, commits, machine, benchmarks, layout).load()
+    problems: list[Problem] = []
+    if benchmarks is None:
+        benchmarks, problems = asv_files.read_benchmarks(results_dir)
+    measured, damaged = store.read_record(results_dir, machine, benchmarks)
+    notes, unreadable = read_notes(results_dir, commits)
+    named = list(commits)
+    for version, position in notes.versions.items():
+        if version not in (tags := named[position].tags):
+            named[position] = replace(named[position], tags=(*tags, version))
+    comparisons: dict[str, list[Comparison]] = defaultdict(list)
+    for each in measured:
+        if len(each.sitting.versions) > 1:
+            comparisons[each.sitting.machine].append(each)
+    history = History(
+        commits=tuple(named),
+        benchmarks=benchmarks,
+        notes=notes,
+        positions={commit.hash: position for position, commit in enumerate(commits)},
+        comparisons={name: tuple(several) for name, several in comparisons.items()},
+        layout=layout,
+    )
+    loader = _Loader(history, measured, [*problems, *damaged, *unreadable])
+    return loader.load(results_dir, glob.escape(machine) or "*")
 
 
 Runs = dict[int, Run]
 """Maps the number of a case to its run."""
 
 
-class _Setup(msgspec.Struct):
-    """Results of one machine in one environment, by commit hash."""
+class _Measured(NamedTuple):
+    """What one machine measured of a commit in one environment."""
 
-    facts: dict[str, dict[str, str]] = msgspec.field(default_factory=dict)
-    records: dict[str, tuple[Record, ...]] = msgspec.field(default_factory=dict)
-    runs: dict[str, Runs] = msgspec.field(default_factory=dict)
-    resident: dict[str, Runs] = msgspec.field(default_factory=dict)
+    facts: dict[str, str]
+    records: tuple[Record, ...]
+    runs: Runs
+    resident: Runs
     """Peak memory as asv stores it."""
 
 
 class _Loader:
-    """Collects the parts of a history, file by file."""
+    """Adds to a history what the folders of machines say, file by file."""
 
     def __init__(
-        self,
-        results_dir: Path,
-        commits: Sequence[Commit],
-        machine: str,
-        benchmarks: dict[str, Benchmark] | None,
-        layout: Layout,
+        self, history: History, measured: Sequence[Comparison], problems: list[Problem]
     ) -> None:
-        self._results_dir = results_dir
-        self._folders = glob.escape(machine) or "*"
-        self._order = {commit.hash: position for position, commit in enumerate(commits)}
-        self._problems: list[Problem] = []
-        if benchmarks is None:
-            benchmarks, self._problems = asv_files.read_benchmarks(results_dir)
-        self._benchmarks = benchmarks
-        measured, damaged = store.read_record(results_dir, machine, benchmarks)
+        self._history, self._problems = history, problems
+        self._cases = [
+            Case(benchmark.name, params, history.layout.labels_of(benchmark, params))
+            for benchmark in history.benchmarks.values()
+            for params in itertools.product(*benchmark.params)
+        ]
+        self._named = {case.name: number for number, case in enumerate(self._cases)}
         self._measured = store.newest_of_runs(measured)
         self._sittings: dict[store.RunKey, dict[int, Sitting]] = defaultdict(dict)
         """Maps a run to its sittings by their start."""
         for each in measured:
             if (run := store.run_of(each.sitting)) is not None:
                 self._sittings[run][each.sitting.at] = each.sitting
-        by_machine: dict[str, list[Comparison]] = defaultdict(list)
-        for each in measured:
-            if len(each.sitting.versions) > 1:
-                by_machine[each.sitting.machine].append(each)
-        self._comparisons = {name: tuple(several) for name, several in by_machine.items()}
-        self._notes, unreadable = read_notes(results_dir, commits)
-        self._commits = list(commits)
-        for version, position in self._notes.versions.items():
-            named = self._commits[position]
-            if version not in named.tags:
-                self._commits[position] = replace(named, tags=(*named.tags, version))
-        self._problems += [*damaged, *unreadable]
-        self._layout = layout
-        self._cases = [
-            Case(benchmark.name, params, layout.labels_of(benchmark, params))
-            for benchmark in benchmarks.values()
-            for params in itertools.product(*benchmark.params)
-        ]
-        self._named = {case.name: number for number, case in enumerate(self._cases)}
         self._left_out: Counter[tuple[str, str]] = Counter()
-        for commit in self._notes.unplaced:
+        for commit in history.notes.unplaced:
             reason = "notes.toml names it, but it fits no commit of the branch, or several"
             self._left_out[commit, reason] += 1
-        self._machines: dict[str, Machine] = {}
-        self._environments: dict[str, tuple[int, Environment]] = {}
-        """Maps a name to the position of its newest commit and to what was stored there."""
-        self._setups: dict[tuple[str, str], _Setup] = {}
+        self._newest: dict[str, int] = {}
+        """Maps an environment to the position of its newest commit."""
+        self._setups: dict[tuple[str, str], dict[str, _Measured]] = {}
+        """Maps machine and environment to what was measured, by commit hash."""
         self._files: dict[store.RunKey, str] = {}
         """Maps a run to the name of asv's file of it."""
-        self._explanations: dict[str, tuple[store.StoredExplanation, ...]] = {}
 
-    def load(self) -> History:
-        for folder in sorted(self._results_dir.glob(self._folders)):
+    def load(self, results_dir: Path, folders: str) -> History:
+        """Load the folders of machines that match a pattern, and return the whole history."""
+        history = self._history
+        for folder in sorted(results_dir.glob(folders)):
             if folder.is_dir() and not folder.name.startswith("."):
                 self._load_machine(folder)
             elif not folder.exists():
                 self._problem(folder, "it is a link that leads nowhere; it was left out")
-        for path in sorted(self._results_dir.glob(".*/machine.json")):
+        for path in sorted(results_dir.glob(".*/machine.json")):
             message = "its name begins with a dot, so it is left out; rename it"
             self._problem(path.parent, message)
         for key in self._sittings.keys() - self._files.keys():
             self._add_run(key)
-        for name in self._comparisons:  # such as the old name of a renamed folder
-            self._machines.setdefault(name, Machine(name))
-        setups = self._setups.items()
+        for name in history.comparisons:  # such as the old name of a renamed folder
+            history.machines.setdefault(name, Machine(name))
         self._add_compared_memory()
-        measured = {commit for setup in self._setups.values() for commit in setup.runs}
+        setups = {
+            key: dict(sorted(setup.items(), key=lambda item: history.positions[item[0]]))
+            for key, setup in self._setups.items()
+        }
+        measured = set().union(*setups.values())
         compared = {
             each.sitting.key: {version.commit for version in each.sitting.versions}
-            for each in itertools.chain(*self._comparisons.values())
+            for each in itertools.chain(*history.comparisons.values())
         }
         for commits in compared.values():
             measured |= commits if len(commits) > 1 else set()
-            for commit in commits - self._order.keys():
+            for commit in commits - history.positions.keys():
                 self._left_out[commit, COMPARED_ELSEWHERE] += 1
-        return History(
-            commits=tuple(c for c in self._commits if c.hash in measured or c.tags),
-            machines=self._machines,
-            environments={name: env for name, (_, env) in sorted(self._environments.items())},
-            benchmarks=self._benchmarks,
-            series=tuple(self._series()),
+        return dataclasses.replace(
+            history,
+            commits=tuple(c for c in history.commits if c.hash in measured or c.tags),
+            environments=dict(sorted(history.environments.items())),
+            series=tuple(
+                series for key, setup in setups.items() for series in self._series(*key, setup)
+            ),
             problems=tuple(self._problems),
             left_out=tuple(LeftOut(*key, count) for key, count in self._left_out.items()),
-            facts={key: self._in_order(setup.facts) for key, setup in setups},
-            recorded={
-                key: self._in_order(setup.records) for key, setup in setups if setup.records
+            facts={
+                key: {commit: measured.facts for commit, measured in setup.items()}
+                for key, setup in setups.items()
             },
-            notes=self._notes,
-            positions=self._order,
-            comparisons=self._comparisons,
-            explanations=self._explanations,
-            layout=self._layout,
+            recorded={
+                key: records
+                for key, setup in setups.items()
+                if (records := {c: each.records for c, each in setup.items() if each.records})
+            },
         )
 
     def _add_compared_memory(self) -> None:
@@ -207,11 +203,11 @@ class _Loader:
         Runs and comparisons measure it in the same way. Times are not taken over, because the
         level of all times of a machine differs from day to day.
         """
-        setups: dict[tuple[str, Release, str], list[_Setup]] = defaultdict(list)
+        setups: dict[tuple[str, Release, str], list[dict[str, _Measured]]] = defaultdict(list)
         for (machine, name), setup in self._setups.items():
-            _, environment = self._environments[name]
+            environment = self._history.environments[name]
             setups[machine, environment.release, environment.python].append(setup)
-        for machine, comparisons in self._comparisons.items():
+        for machine, comparisons in self._history.comparisons.items():
             for comparison in reversed(comparisons):
                 number = self._named.get(comparison.case)
                 if number is None or not self._is_peak_memory(number):
@@ -219,51 +215,47 @@ class _Loader:
                 for index, version in enumerate(comparison.sitting.versions):
                     value = comparison.value(index)
                     for setup in setups[machine, version.release, version.python]:
-                        if value is not None and version.commit in setup.runs:
-                            run = Run(Outcome.OK, Point(value))
-                            setup.runs[version.commit].setdefault(number, run)
+                        if value is not None and version.commit in setup:
+                            run = Run(Outcome.OK, value)
+                            setup[version.commit].runs.setdefault(number, run)
 
     def _is_peak_memory(self, number: int) -> bool:
-        return self._benchmarks[self._cases[number].benchmark].type == "peakmemory"
-
-    def _in_order(self, by_commit: Mapping[str, T]) -> dict[str, T]:
-        return dict(sorted(by_commit.items(), key=lambda item: self._order[item[0]]))
+        return self._history.benchmarks[self._cases[number].benchmark].type == "peakmemory"
 
     def _problem(self, path: Path, message: str) -> None:
         self._problems.append(Problem(str(path), message))
 
-    def _series(self) -> Iterator[Series]:
-        for (machine, environment), setup in self._setups.items():
-            private = {
-                number
-                for runs in setup.runs.values()
-                for number, run in runs.items()
-                if run.point is not None
-            }
-            for commit, resident in setup.resident.items():
-                others = {number: run for number, run in resident.items() if number not in private}
-                setup.runs[commit] |= others
-            by_commit = self._in_order(setup.runs)
-            commits = tuple(by_commit)
-            rows: dict[int, list[tuple[int, Run]]] = defaultdict(list)
-            for index, runs in enumerate(by_commit.values()):
-                for number, run in runs.items():
-                    rows[number].append((index, run))
-            nothing = RunColumns(commits, np.empty(0, np.intp), ())
-            for number, case in enumerate(self._cases):
-                columns = nothing
-                if number in rows:
-                    indices, stored = zip(*rows[number], strict=True)
-                    columns = RunColumns(commits, np.array(indices, np.intp), stored)
-                benchmark = self._benchmarks[case.benchmark]
-                yield Series(
-                    machine=machine,
-                    environment=environment,
-                    case=case,
-                    unit=benchmark.unit,
-                    higher_is_better=benchmark.higher_is_better,
-                    columns=columns,
-                )
+    def _series(
+        self, machine: str, environment: str, setup: Mapping[str, _Measured]
+    ) -> Iterator[Series]:
+        """Yield the series of each case, from what was measured of each commit, oldest first."""
+        private = {
+            number
+            for measured in setup.values()
+            for number, run in measured.runs.items()
+            if run.outcome is Outcome.OK
+        }
+        commits = tuple(setup)
+        rows: dict[int, list[tuple[int, Run]]] = defaultdict(list)
+        for index, measured in enumerate(setup.values()):
+            resident = {n: run for n, run in measured.resident.items() if n not in private}
+            for number, run in (measured.runs | resident).items():
+                rows[number].append((index, run))
+        nothing = RunColumns(commits, np.empty(0, np.intp), ())
+        for number, case in enumerate(self._cases):
+            columns = nothing
+            if number in rows:
+                indices, stored = zip(*rows[number], strict=True)
+                columns = RunColumns(commits, np.array(indices, np.intp), stored)
+            benchmark = self._history.benchmarks[case.benchmark]
+            yield Series(
+                machine=machine,
+                environment=environment,
+                case=case,
+                unit=benchmark.unit,
+                higher_is_better=benchmark.higher_is_better,
+                columns=columns,
+            )
 
     def _load_machine(self, folder: Path) -> None:
         try:
@@ -276,13 +268,15 @@ class _Loader:
         machine_file = folder / "machine.json"
         if result_files or machine_file.exists():
             machine = self._read_machine(machine_file)
-        elif folder.name in self._comparisons:  # asv describes a machine when it measures there
+        elif (
+            folder.name in self._history.comparisons
+        ):  # asv describes a machine when it measures there
             machine = Machine(folder.name)
         else:
             return
-        self._machines[machine.name] = machine
+        self._history.machines[machine.name] = machine
         path = folder / store.EXPLANATIONS
-        self._explanations[machine.name], damage = store.read_stored(
+        self._history.explanations[machine.name], damage = store.read_stored(
             path, store.StoredExplanation, "explanation"
         )
         self._problems += damage
@@ -317,24 +311,24 @@ class _Loader:
         self, key: store.RunKey, stored: Results | None = None, path: Path = Path()
     ) -> None:
         """Add what was stored of a commit: by the engine, by asv, or both."""
-        if key.commit not in self._order:
+        if key.commit not in self._history.positions:
             self._left_out[key.commit, NOT_ON_BRANCH] += 1
             return
-        setup = self._setups.setdefault((key.machine, key.environment), _Setup())
         sittings = [sitting for _, sitting in sorted(self._sittings.get(key, {}).items())]
         if stored is not None:
             environment = asv_files.environment_of(stored, key.environment)
-            setup.facts[key.commit] = asv_files.facts_of(stored)
+            facts = asv_files.facts_of(stored)
         else:
             version, conditions = sittings[-1].versions[-1], sittings[-1].conditions
             assert conditions is not None  # noqa: S101 - it is a run
             environment = Environment(
                 key.environment, version.python, version.requirements, conditions.variables
             )
-            setup.facts[key.commit] = conditions.machine | environment.facts
-        position = self._order[key.commit]
-        if self._environments.get(key.environment, (-1,))[0] < position:
-            self._environments[key.environment] = position, environment
+            facts = conditions.machine | environment.facts
+        position = self._history.positions[key.commit]
+        if self._newest.get(key.environment, -1) < position:
+            self._newest[key.environment] = position
+            self._history.environments[key.environment] = environment
         records = tuple(
             Record(
                 sitting.at,
@@ -346,18 +340,15 @@ class _Loader:
             for sitting in sittings
             if sitting.conditions is not None and sitting.conditions.machine
         )
-        if records:
-            setup.records[key.commit] = records
-        measured = self._measured.get(key, {})
-        runs = self._runs_of_record(measured)
-        resident: Runs = {}
-        setup.runs[key.commit], setup.resident[key.commit] = runs, resident
+        runs, resident = self._runs_of_record(self._measured.get(key, {})), Runs()
+        setup = self._setups.setdefault((key.machine, key.environment), {})
+        setup[key.commit] = _Measured(facts, records, runs, resident)
         for benchmark in stored.get_all_result_keys() if stored is not None else ():
             try:
                 for number, run in self._runs_of_row(stored, benchmark, path):
-                    of_kind = resident if self._is_peak_memory(number) and run.point else runs
+                    is_resident = run.outcome is Outcome.OK and self._is_peak_memory(number)
                     if number not in runs:
-                        of_kind[number] = run
+                        (resident if is_resident else runs)[number] = run
             except asv_files.DamagedError as error:
                 self._problem(path, f"{benchmark}: {error}; its results are left out")
 
@@ -368,17 +359,15 @@ class _Loader:
             number, version = self._named.get(case.case), case.benchmark_version
             if number is None:
                 continue
-            benchmark = self._benchmarks[self._cases[number].benchmark]
+            benchmark = self._history.benchmarks[self._cases[number].benchmark]
             if version and code_version(version) != benchmark.code_version:
                 continue
             outcome, reason = case.outcome(0)
             value = case.value(0)
             if value is not None:
-                recipe = sys.intern(recipe_of(version))
-                interval = spread_of(case) if benchmark.type == "time" else None
-                runs[number] = Run(Outcome.OK, Point(value, interval), "", recipe)
+                runs[number] = Run(Outcome.OK, value, recipe=sys.intern(recipe_of(version)))
             elif outcome is not Outcome.NEVER_RUN:
-                runs[number] = Run(outcome, None, reason)
+                runs[number] = Run(outcome, reason=reason)
         return runs
 
     def _runs_of_row(self, stored: Results, name: str, path: Path) -> Iterator[tuple[int, Run]]:
@@ -387,7 +376,7 @@ class _Loader:
         Raises:
             DamagedError: the row does not have the shape that asv writes.
         """
-        benchmark, version = self._benchmarks.get(name), stored.benchmark_version[name]
+        benchmark, version = self._history.benchmarks.get(name), stored.benchmark_version[name]
         if benchmark is None:
             self._left_out[name, "no suite has this benchmark any more"] += 1
             return
@@ -402,20 +391,11 @@ class _Loader:
                 unusable += run.reason.startswith(asv_files.NO_NUMBER)
                 if run is not NEVER_RUN:
                     yield number, run
-            elif run.point is not None:
+            elif run.outcome is Outcome.OK:
                 self._left_out[name, "no suite has this combination of parameters"] += 1
         if unusable:
             message = f"{unusable} of {count} results are not finite numbers"
             self._problem(path, f"{name}: {message}; they count as failed")
-
-
-def spread_of(case: Comparison) -> tuple[float, float] | None:
-    """Return the interval of a run's value that asv computes (99 %), if there are two rounds."""
-    numbers = [number for (number,) in case.numbers(0)]
-    if len(numbers) < 2:
-        return None
-    _, stats = compute_stats(numbers, 1)
-    return stats["ci_99_a"], stats["ci_99_b"]
 
 
 def read_description(path: Path) -> dict[str, Any]:
@@ -425,7 +405,7 @@ def read_description(path: Path) -> dict[str, Any]:
         DamagedError: it cannot be read, is not JSON, or names no machine.
     """
     try:
-        content = json.loads(read_regular(path, _LARGEST_DESCRIPTION))
+        content = json.loads(read_regular(path))
     except OSError as error:
         raise asv_files.DamagedError(f"it cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:

@@ -17,19 +17,14 @@ gate; ``false alarm`` hides suspected changes; a measured one stays::
     [versions]
     "v0.2.0" = "e6dde5c1"
 
-A ``[[release]]`` says what is behind the changes that a release of a requirement made::
-
-    [[release]]
-    requirement = "torch"
-    release = "2.8.0"
-    title = "max pooling is faster"
-    text = "The compiler went from GCC 11.2 to 13.3."
+A ``[[release]]`` says what is behind the changes that a release of a requirement made; it is only
+read by people.
 """
 
 from collections.abc import Collection, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -70,19 +65,11 @@ class ChangeNote(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return is_case and self.machine in {"", machine}
 
 
-class ReleaseNote(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is behind the changes that a release made: causes and links, without numbers."""
-
-    requirement: Text
-    release: Text
-    title: Text
-    text: Text
-
-
 class _File(msgspec.Struct, forbid_unknown_fields=True):
     versions: dict[Annotated[str, msgspec.Meta(pattern=r"^\w[\w.+-]*$")], CommitStart] = {}
     change: tuple[ChangeNote, ...] = ()
-    release: tuple[ReleaseNote, ...] = ()
+    release: list[Any] = []
+    """What is behind the changes that releases made, for people who read the file."""
 
 
 class Notes(msgspec.Struct, frozen=True):

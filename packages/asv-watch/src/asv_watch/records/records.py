@@ -9,6 +9,7 @@ the benchmark. The rest is the recipe, such as ``rounds=3 repeat=3,20,2.5; asv_r
 results with another recipe stay in the series, but nothing is compared across the change.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -147,21 +148,13 @@ class Case:
         return case_name(self.benchmark, self.params)
 
 
-class Point(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """The value of one case at one commit, with its spread."""
-
-    value: float
-    """The stored median of the rounds, or of the samples of `asv run`; for runs before 2026-11-26
-    the smallest sample. Always finite."""
-    interval: tuple[float, float] | None = None
-    """99 % confidence interval of a median; for a smallest sample, up to the lower quartile."""
-
-
 class Run(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The result of one case at one commit: an outcome, and a value if it is ``OK``."""
 
     outcome: Outcome
-    point: Point | None = None
+    value: float = math.nan
+    """The stored median of the rounds, or of the samples of `asv run`; for runs before 2026-11-26
+    the smallest sample. Finite if the outcome is ``OK``, else NaN."""
     reason: str = ""
     """Why it failed, timed out or was skipped: the message of the run."""
     recipe: str = ""

@@ -18,7 +18,7 @@ from asv_watch.judge.segments import Segment
 from asv_watch.records.history import Floats, History, Indices, Series
 from asv_watch.records.labels import Layout, parameter_values, with_columns
 from asv_watch.records.loading import load_history
-from asv_watch.records.records import Benchmark, Environment, Machine, Point, Record
+from asv_watch.records.records import Benchmark, Environment, Machine, Record, Run
 from asv_watch.site import names
 from asv_watch.site.scripts import shortened
 from asv_watch.text import quantities
@@ -109,12 +109,11 @@ class SeriesSummary(msgspec.Struct, frozen=True):
     """Number of commits that its machine and environment measured since its newest value."""
 
     @property
-    def last(self) -> tuple[int, Point] | None:
-        """The newest value and its commit index."""
+    def last(self) -> tuple[int, Run] | None:
+        """The newest run with a value, and its commit index."""
         if not self.has_value:
             return None
-        point = self.series.columns.valued.stored[-1].point
-        return None if point is None else (int(self.commits[-1]), point)
+        return int(self.commits[-1]), self.series.columns.valued.stored[-1]
 
     @property
     def has_value(self) -> bool:

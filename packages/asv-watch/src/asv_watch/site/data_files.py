@@ -110,18 +110,15 @@ def write_benchmarks(folder: Path, contents: Contents, table: CaseTable) -> None
 def _values_of(summary: SeriesSummary) -> tuple[int, list[float | None]]:
     """Return the first commit with a value, and the values from there on.
 
-    Exact ones are whole, those with an interval shortened.
+    Times are shortened, exact ones are whole.
     """
     if not summary.has_value:
         return 0, []
     commits, valued = summary.commits, summary.series.columns.valued
     column = np.full(commits[-1] - commits[0] + 1, None)
-    column[commits - commits[0]] = [
-        value if is_exact else shortened(value)
-        for value, is_exact in zip(
-            valued.values.tolist(), np.isnan(valued.interval[:, 0]), strict=True
-        )
-    ]
+    values = valued.values.tolist()
+    is_timed = summary.benchmark.type == "time"
+    column[commits - commits[0]] = list(map(shortened, values)) if is_timed else values
     return int(commits[0]), column.tolist()
 
 

@@ -297,6 +297,6 @@ def _series(
 def _last(summary: SeriesSummary) -> NewestValue | None:
     if summary.last is None:
         return None
-    commit, point = summary.last
-    value = shortened(point.value) if point.interval else point.value
+    commit, run = summary.last
+    value = shortened(run.value) if summary.benchmark.type == "time" else run.value
     return NewestValue(commit, value, quantities.quantity(value, summary.metric.unit))

@@ -81,12 +81,11 @@ def cell(ratio: float) -> str:
     return _signed_percent(ratio, 0) if 0.5 < ratio < 2 else f"{digits(ratio, 2)}×"
 
 
-def difference(ratio: float, kind: str = "time") -> str:
-    """Return how much more or less something takes: ``14 % longer``, ``2.1 times as long``."""
+def difference(ratio: float) -> str:
+    """Return how much longer or less time something takes: ``14 % longer``."""
     if not 0.5 < ratio < 2:
-        return change(ratio, kind)
-    words = ("longer", "less time") if kind == "time" else ("more", "less")
-    return f"{share(abs(ratio - 1))} {words[0] if ratio > 1 else words[1]}"
+        return change(ratio)
+    return f"{share(abs(ratio - 1))} {'longer' if ratio > 1 else 'less time'}"
 
 
 def about(ratio: float | None, kind: str = "time") -> str:
