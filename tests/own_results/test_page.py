@@ -22,7 +22,7 @@ from asv_watch.asv.publish_hook import Project
 from asv_watch.asv.settings import read_configuration
 from asv_watch.comparison import Metric
 from asv_watch.errors import WatchError
-from asv_watch.judge.findings import Findings, analyse
+from asv_watch.judge.changes import Findings, analyse
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
 from asv_watch.records.notes import read_notes

@@ -17,7 +17,7 @@ from asv_watch.engine.measuring import measure_cases
 from asv_watch.engine.processes import SideResult
 from asv_watch.engine.rounds import clock_of
 from asv_watch.gate.result import judged_ratios
-from asv_watch.judge.findings import analyse
+from asv_watch.judge.changes import analyse
 from asv_watch.judge.graph import MachineGraphs
 from asv_watch.records.store import SittingWriter, read_record
 from asv_watch.site.change_data import change_data

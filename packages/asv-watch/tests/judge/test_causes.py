@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from asv_watch.judge.causes import in_words
-from asv_watch.judge.changes import Change
-from asv_watch.judge.findings import analyse
+from asv_watch.judge.changes import Change, analyse
 from asv_watch.records.history import History
 from asv_watch.records.labels import Layout
 from asv_watch.records.records import NEVER_RUN

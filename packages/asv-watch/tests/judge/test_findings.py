@@ -9,7 +9,7 @@ import pytest
 from msgspec import structs
 
 from asv_watch.comparison import Comparison
-from asv_watch.judge.findings import analyse
+from asv_watch.judge.changes import analyse
 from asv_watch.records.history import History, Series
 from asv_watch.records.notes import ChangeNote, Notes
 from asv_watch.records.records import NEVER_RUN, Environment, Run

@@ -11,8 +11,7 @@ from msgspec import structs
 from msgspec.structs import astuple
 
 from asv_watch.asv.steps import Levels, kept_levels
-from asv_watch.judge.changes import NEWEST, WINDOW
-from asv_watch.judge.findings import analyse
+from asv_watch.judge.changes import NEWEST, WINDOW, analyse
 from asv_watch.judge.segments import find_events, noise_between_runs, split
 from tests.making import commit_hash, make_history, make_series, run_of
 

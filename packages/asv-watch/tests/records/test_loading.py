@@ -14,7 +14,7 @@ from asv.runner import BenchmarkResult
 
 from asv_watch.comparison import Comparison, Outcome
 from asv_watch.errors import WatchError
-from asv_watch.judge.findings import analyse
+from asv_watch.judge.changes import analyse
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
 from asv_watch.site.about_data import about_data

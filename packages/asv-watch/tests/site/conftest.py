@@ -16,7 +16,7 @@ import pytest
 
 from asv_watch.asv import publish_hook
 from asv_watch.comparison import Comparison
-from asv_watch.judge.findings import analyse
+from asv_watch.judge.changes import analyse
 from asv_watch.records.labels import UNDECLARED, Layout
 from asv_watch.records.loading import load_history
 from asv_watch.site.build import build_site

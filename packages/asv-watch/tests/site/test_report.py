@@ -6,8 +6,7 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from asv_watch.judge.changes import Change
-from asv_watch.judge.findings import analyse
+from asv_watch.judge.changes import Change, analyse
 from asv_watch.records.history import History
 from asv_watch.records.store import Explanation, OperatorDifference, StoredExplanation
 from asv_watch.site.contents import contents_of

@@ -12,8 +12,7 @@ from packaging.version import Version
 
 from asv_watch.asv.settings import Configuration
 from asv_watch.asv.steps import kept_levels
-from asv_watch.judge.changes import KIND_OF_UNIT, Change, Kind
-from asv_watch.judge.findings import Findings, analyse
+from asv_watch.judge.changes import KIND_OF_UNIT, Change, Findings, Kind, analyse
 from asv_watch.judge.segments import Segment
 from asv_watch.records.history import Floats, History, Indices, Series
 from asv_watch.records.labels import Layout, parameter_values, with_columns
