@@ -22,7 +22,7 @@ from asv_watch.judge.graph import MachineGraphs
 from asv_watch.records.store import SittingWriter, read_record
 from asv_watch.site.change_data import change_data
 from asv_watch.site.contents import contents_of, in_order
-from asv_watch.site.pair_data import commit_pairs
+from asv_watch.site.data_files import commit_pairs
 from asv_watch.versions.version import Version
 from tests.engine.test_rounds import SIDES
 from tests.judge.test_findings import comparison, history_of, noisy

@@ -9,8 +9,7 @@ from asv_watch.comparison import Outcome
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
 from asv_watch.records.records import Environment
-from asv_watch.site import index as index_module
-from asv_watch.site import names
+from asv_watch.site import data_files, names
 from asv_watch.site.contents import order_of_release
 from asv_watch.site.names import slug
 from asv_watch.versions.git import read_commits
@@ -138,7 +137,7 @@ def test_environments_are_listed_by_release_and_labelled_by_what_differs() -> No
 def test_a_long_history_is_told_over_several_files(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(index_module, "VALUES", 180)
+    monkeypatch.setattr(data_files, "VALUES", 180)
     project.build()
     index = registered(project.html / "data" / "index.js")[1]
     share = index["share"]

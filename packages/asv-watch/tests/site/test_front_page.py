@@ -12,7 +12,6 @@ import pytest
 
 from asv_watch.comparison import DAY, Comparison
 from asv_watch.errors import WatchError
-from asv_watch.site.case_table import case_table, main_groups
 from asv_watch.site.front_page import FrontPage, front_page
 from asv_watch.site.speeds import PublishedValue, speed_table
 from asv_watch.statistics.rule import Verdict
@@ -41,8 +40,7 @@ def project(tmp_path: Path) -> Project:
 
 
 def front_of(project: Project, comparisons: Mapping[str, tuple[Comparison, ...]]) -> FrontPage:
-    contents = project.contents(comparisons)
-    return front_page(contents, case_table(contents), main_groups(contents))
+    return front_page(project.contents(comparisons))
 
 
 def history_of(project: Project, memory: Mapping[str, float]) -> dict[str, Any]:
@@ -146,7 +144,7 @@ def test_speeds_are_of_one_machine_a_device_and_the_fastest_case_of_a_level(
             "plain.PlainModels.time_forward('darnn', 'cuda')", 39.7, "seconds", "somebody", ""
         )
     ]
-    drawn = speed_table(contents, case_table(contents), others)
+    drawn = speed_table(contents, others)
     assert drawn is not None
     columns = {column["name"]: column["where"].split(",")[0] for column in drawn["columns"]}
     assert columns == {
@@ -172,8 +170,7 @@ def test_speeds_are_of_one_machine_a_device_and_the_fastest_case_of_a_level(
 
 
 def test_levels_are_none_or_patterns(project: Project) -> None:
-    contents = project.contents()
-    assert speed_table(contents, case_table(contents), []) is None
+    assert speed_table(project.contents(), []) is None
     wrong = replace(project, layout=msgspec.structs.replace(LAYOUT, levels={"fast": "("}))
     with pytest.raises(WatchError, match='"fast" of "levels"'):
-        speed_table(wrong.contents(), case_table(contents), [])
+        speed_table(wrong.contents(), [])

@@ -6,7 +6,7 @@ from html import unescape
 import pytest
 
 from asv_watch.records.records import Benchmark
-from asv_watch.site.pages import VIEWS
+from asv_watch.site.build import VIEWS
 from tests.making import LAYOUT
 from tests.site.conftest import Project, registered
 

@@ -6,9 +6,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from asv_watch.site.data_files import BenchmarkFile, BenchmarkSource
+from asv_watch.site.data_files import BenchmarkFile, BenchmarkSource, PairRow
 from asv_watch.site.index import Index
-from asv_watch.site.pair_data import PairRow
 from asv_watch.site.release_data import ReleaseHistoryData
 from asv_watch.statistics.rule import Verdict
 from tests.generator import Plan

@@ -8,7 +8,7 @@ from asv_watch.comparison import Outcome
 from asv_watch.judge.graph import MachineGraphs, newest_repeats, noise_in_words, ratios_to_first
 from asv_watch.records.records import LeftOut
 from asv_watch.site import names
-from asv_watch.site.contents import Contents, Setup, Shown, setup_key
+from asv_watch.site.contents import Contents, Setup, Shown
 from asv_watch.text import quantities
 from asv_watch.text.quantities import counted
 
@@ -52,7 +52,7 @@ def _machine(contents: Contents, name: str) -> Shown:
     """Return the line of a machine: progress, outcomes, smallest detectable change."""
     setups = [setup for setup in contents.setups if setup.machine.name == name]
     newest = max(setups, key=lambda setup: (setup.newest, len(setup.commits)), default=None)
-    rows = [row for row in contents.series if row.series.machine == name]
+    rows = [row for row in contents.series if row.machine == name]
     outcomes = Counter(row.series.last.outcome for row in rows)
     compared = {
         comparison.case
@@ -69,7 +69,7 @@ def _machine(contents: Contents, name: str) -> Shown:
         "commits": len({commit for setup in setups for commit in setup.commits}),
         "failed": outcomes[Outcome.FAILED] + outcomes[Outcome.TIMED_OUT],
         "behind": sum(row.behind > 0 and row.series.last.outcome is Outcome.OK for row in rows),
-        "cases": sum(row.has_value and setup_key(row.series) == newest.key for row in rows)
+        "cases": sum(row.has_value and row.setup == newest.key for row in rows)
         if newest
         else len(compared),
         "detectable": quantities.share(detectable.middle) if detectable else "",

@@ -84,16 +84,6 @@ def explained_cases(contents: Contents) -> dict[str, list[Explained]]:
     return explained
 
 
-def differing_operators(contents: Contents) -> defaultdict[str, set[str]]:
-    """Return the names of the operators whose time differs in an explanation of each case."""
-    names_of = defaultdict[str, set[str]](set)
-    for stored in contents.history.explanations.values():
-        for of_case in stored:
-            differing = (one.name for one in of_case.explanation.operators if one.clear)
-            names_of[of_case.case].update(map(contents.layout.operator, differing))
-    return names_of
-
-
 def _size(stored: StoredExplanation) -> float:
     before, after = stored.explanation.seconds
     return abs(log(after / before)) if before > 0 and after > 0 else 0.0

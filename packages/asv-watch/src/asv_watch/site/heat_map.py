@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from asv_watch.comparison import Ratio
 from asv_watch.judge.release_history import ReleaseHistory, ReleaseStep
-from asv_watch.site.case_table import CaseEntry, CaseTable
+from asv_watch.site.cases import CaseTable
 from asv_watch.site.causes import ReleaseCauses
 from asv_watch.site.change_data import commits_of, size
 from asv_watch.site.contents import Contents, Shown
@@ -30,9 +30,9 @@ def compare_address(history: ReleaseHistory, before: str, after: str, words: str
     return f"#/compare?{urlencode(sides | ({'q': words} if words else {}), safe='*')}"
 
 
-def timed_cases(history: ReleaseHistory, contents: Contents, table: CaseTable) -> list[str]:
+def timed_cases(history: ReleaseHistory, contents: Contents) -> list[str]:
     """Return the cases that releases were timed with, in order, without those of no subject."""
-    subject = contents.layout.rows
+    subject, table = contents.layout.rows, contents.cases
     timed = {case for step in history.steps for case in step.times if case in table.index_of}
     return [
         case.key
@@ -43,26 +43,23 @@ def timed_cases(history: ReleaseHistory, contents: Contents, table: CaseTable) -
 
 def releases_map(
     histories: Sequence[ReleaseHistory],
-    certainty: Mapping[str, float],
+    certainty: Mapping[int, float],
     contents: Contents,
-    table: CaseTable,
 ) -> Shown | None:
     """Return a heat map for each group; a row is of the machine that compared it most.
 
-    ``certainty`` maps a case to how certainly a difference lasts in it; the largest comes first.
+    ``certainty`` maps a row to how certainly a difference lasts in it; the largest comes first.
     """
     columns = sorted({step.after for h in histories for step in h.steps}, key=release_order)
-    of_row: dict[int, float] = defaultdict(float)
-    for case, value in certainty.items():
-        of_row[_case(table, case).row] = max(of_row[_case(table, case).row], value)
+    table = contents.cases
     groups: dict[str, list[Shown]] = defaultdict(list)
-    best = _best_histories(histories, contents, table)
-    for row in sorted(best, key=lambda row: (-of_row[row], row)):
+    best = _best_histories(histories, contents)
+    for row in sorted(best, key=lambda row: (-certainty.get(row, 0.0), row)):
         history, operators = best[row], ReleaseCauses(best[row], contents)
-        for case in timed_cases(history, contents, table):
-            if _case(table, case).row == row:
+        for case in timed_cases(history, contents):
+            if contents.cases.entry(case).row == row:
                 cells = {
-                    step.after: _release_cell(history, step, ratio, operators, table)
+                    step.after: _release_cell(history, step, ratio, operators, contents)
                     for step in history.steps
                     if (ratio := step.times.get(case))
                 }
@@ -102,13 +99,13 @@ def releases_map(
 
 
 def _best_histories(
-    histories: Sequence[ReleaseHistory], contents: Contents, table: CaseTable
+    histories: Sequence[ReleaseHistory], contents: Contents
 ) -> dict[int, ReleaseHistory]:
     """Map the index of a row to the history with the most ratios of it."""
     counts: dict[int, dict[int, int]] = defaultdict(lambda: defaultdict(int))
     for number, history in enumerate(histories):
-        for case in timed_cases(history, contents, table):
-            row = _case(table, case).row
+        for case in timed_cases(history, contents):
+            row = contents.cases.entry(case).row
             counts[row][number] += sum(case in step.times for step in history.steps)
     return {row: histories[max(of, key=lambda n: (of[n], -n))] for row, of in counts.items()}
 
@@ -119,20 +116,16 @@ def _cause(cells: Iterable[Shown | None]) -> str:
     return max(named, default=(0.0, ""))[1]
 
 
-def _case(table: CaseTable, case: str) -> CaseEntry:
-    return table.cases[table.index_of[case]]
-
-
 def _release_cell(
     history: ReleaseHistory,
     step: ReleaseStep,
     ratio: Ratio,
     operators: ReleaseCauses,
-    table: CaseTable,
+    contents: Contents,
 ) -> Shown:
     if not ratio.differs:
         return {"text": "", "verdict": "same", "operator": ""}
-    title = table.title(ratio.case)
+    title = contents.cases.title(ratio.case)
     operator = operators.operator(step, ratio.case, ratio)
     measured = quantities.measured(ratio.ratio, ratio.interval, clock=ratio.clock)
     days = quantities.days(ratio.days_showing, ratio.days)
@@ -177,7 +170,7 @@ def _total(history: ReleaseHistory, case: str) -> Shown | None:
     }
 
 
-def commits_map(contents: Contents, table: CaseTable) -> Shown | None:
+def commits_map(contents: Contents) -> Shown | None:
     """Return a heat map of the newest commits with measured changes; none without any."""
     changes = [
         change
@@ -188,11 +181,11 @@ def commits_map(contents: Contents, table: CaseTable) -> Shown | None:
     rows: dict[tuple[str, str], dict[str, Shown]] = defaultdict(dict)
     for change in changes:
         if change.commit in commits and change.ratio:
-            series = contents.series[change.series].series
+            series = contents.series[change.series]
             commit = contents.history.commits[change.commit]
             after = commits_of(change, contents)[1][:8]
-            tip = f"{table.title(series.case.name)}, {after} {commit.subject}: {size(change)}"
-            rows[series.case.name, series.machine][commit.hash[:7]] = _cell(
+            tip = f"{contents.cases.title(series.case)}, {after} {commit.subject}: {size(change)}"
+            rows[series.case, series.machine][commit.hash[:7]] = _cell(
                 change.ratio,
                 change.verdict,
                 f"{tip}, {change.days}",
@@ -206,14 +199,14 @@ def commits_map(contents: Contents, table: CaseTable) -> Shown | None:
         | {"tip": commit.subject, "cause": ""}
         for commit in map(contents.history.commits.__getitem__, commits)
     ]
-    ordered = sorted(rows.items(), key=lambda entry: table.index_of[entry[0][0]])
+    ordered = sorted(rows.items(), key=lambda entry: contents.cases.index_of[entry[0][0]])
     listed = [
         {"case": case, "machine": machine, "cells": cells, "total": None}
         for (case, machine), cells in ordered
     ]
     return {
         "title": "What commits changed",
-        "groups": [_rows("", columns, listed, table)],
+        "groups": [_rows("", columns, listed, contents.cases)],
         "note": f"Per cent of time. The newest {counted(len(commits), 'commit')} with a measured "
         "change. Pale: below 5 %, and one day alone shows it.",
         "total": "",
@@ -223,9 +216,9 @@ def commits_map(contents: Contents, table: CaseTable) -> Shown | None:
 
 def _rows(group: str, columns: Sequence[Shown], rows: Sequence[Shown], table: CaseTable) -> Shown:
     """Return a heat map; neighbours of one subject name it once."""
-    words = [table.columns[_case(table, row["case"]).column].values for row in rows]
+    words = [table.columns[table.entry(row["case"]).column].values for row in rows]
     differ = [len(set(values)) > 1 for values in zip(*words, strict=True)]
-    lines = [table.rows[_case(table, row["case"]).row] for row in rows]
+    lines = [table.rows[table.entry(row["case"]).row] for row in rows]
     has_details = len({line.details for line in lines}) > 1
     drawn = []
     before: tuple[object, str] = None, ""

@@ -13,7 +13,7 @@ from asv_watch.comparison import Metric, Outcome, Ratio, import_case, metric_of
 from asv_watch.judge.graph import MachineGraphs, noise_in_words
 from asv_watch.judge.release_history import ReleaseHistory, ReleaseStep, failed_releases
 from asv_watch.site import names
-from asv_watch.site.case_table import CaseTable
+from asv_watch.site.cases import CaseTable
 from asv_watch.site.causes import ReleaseCauses
 from asv_watch.site.contents import Contents
 from asv_watch.site.scripts import shortened, shortened_ends
@@ -111,37 +111,28 @@ class ReleaseHistoryData(msgspec.Struct):
     failed: list[FailedRelease]
 
 
-def release_data(
-    contents: Contents, table: CaseTable, main_groups: set[str]
-) -> list[ReleaseHistoryData]:
+def release_data(contents: Contents) -> list[ReleaseHistoryData]:
     """Return the findings of each machine that compared releases, the latest measurement first.
 
     Cases of the main groups have a chart; all others stand in tables alone.
     """
-    return [
-        _history_data(history, contents, table, main_groups)
-        for history in contents.findings.release_histories
-    ]
+    return [_history_data(history, contents) for history in contents.findings.release_histories]
 
 
-def _history_data(
-    history: ReleaseHistory, contents: Contents, table: CaseTable, main_groups: set[str]
-) -> ReleaseHistoryData:
-    steps = history.steps
+def _history_data(history: ReleaseHistory, contents: Contents) -> ReleaseHistoryData:
+    steps, known = history.steps, contents.cases.index_of
     comparisons = contents.history.comparisons[history.machine]
     measured = {case for step in steps for case in step.commits}
-    cases = sorted(
-        measured, key=lambda case: (table.index_of.get(case, len(table.index_of)), case)
-    )
+    cases = sorted(measured, key=lambda case: (known.get(case, len(known)), case))
     index_of = {case: index for index, case in enumerate(cases)}
     causes = ReleaseCauses(history, contents)
-    summed = summed_up(history, table, main_groups)
+    summed = summed_up(history, contents.cases)
     return ReleaseHistoryData(
         history.machine,
         contents.history.machines[history.machine].facts.get("cpu", ""),
         history.requirement,
         history.releases,
-        [_case(history, table, case, is_main=case in summed) for case in cases],
+        [_case(history, contents.cases, case, is_main=case in summed) for case in cases],
         [_step(step, index_of, causes) for step in steps],
         _method(history, contents.findings.graphs[history.machine]),
         [
@@ -167,7 +158,7 @@ def _case(history: ReleaseHistory, table: CaseTable, case: str, *, is_main: bool
     )
 
 
-def summed_up(history: ReleaseHistory, table: CaseTable, main_groups: set[str]) -> Set[str]:
+def summed_up(history: ReleaseHistory, table: CaseTable) -> Set[str]:
     """Return the cases that counts include: those of the first screen, or all without any.
 
     The cost of an import is never included.
@@ -177,7 +168,7 @@ def summed_up(history: ReleaseHistory, table: CaseTable, main_groups: set[str]) 
     main = {
         case
         for case in cases
-        if case in table.summaries and table.summaries[case].group in main_groups
+        if case in table.summaries and table.summaries[case].group in table.main_groups
     }
     return main or cases
 
