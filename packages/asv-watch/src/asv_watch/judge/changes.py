@@ -257,34 +257,31 @@ def kind_of(benchmark: Benchmark) -> Kind | None:
     return None if benchmark.type == "track" else KIND_OF_UNIT.get(benchmark.unit)
 
 
-Segments = tuple[Segment, ...]
-
-
 class Findings(msgspec.Struct, frozen=True):
     """The conclusions about a history; tuples with an entry for each series have its order."""
 
-    segments: tuple[Segments, ...]
+    segments: tuple[tuple[Segment, ...], ...]
     """The segments of each series: runs under the same conditions, compared only within them."""
     noise: tuple[float | None, ...]
     """The noise of each series: standard deviation of a value's logarithm between runs, if
     known."""
-    changes: tuple[Change, ...] = ()
+    changes: tuple[Change, ...]
     """Measured and suspected changes of times and memory, the newest commit first."""
-    dismissed: tuple[Change, ...] = ()
+    dismissed: tuple[Change, ...]
     """Suspected changes that a note calls false alarms; they are not in `changes`."""
-    near: tuple[Change, ...] = ()
+    near: tuple[Change, ...]
     """Ratios of one sitting that are nearly a change; they are measured again, not claimed."""
-    exact_changes: tuple[Change, ...] = ()
+    exact_changes: tuple[Change, ...]
     """Changes of exact values, the newest commit first."""
-    graphs: Mapping[str, MachineGraphs] = msgspec.field(default_factory=dict)
+    graphs: Mapping[str, MachineGraphs]
     """Maps a machine to the graphs of all its comparisons."""
-    compared: Mapping[int, MeasuredCommits] = msgspec.field(default_factory=dict)
+    compared: Mapping[int, MeasuredCommits]
     """Maps the index of a series to its compared commits."""
-    detectable: Mapping[str, Detectable] = msgspec.field(default_factory=dict)
+    detectable: Mapping[str, Detectable]
     """Maps a machine to the smallest changes that its interleaved comparisons can show."""
-    events: tuple[Event, ...] = ()
+    events: tuple[Event, ...]
     """Oldest commit first."""
-    release_histories: tuple[ReleaseHistory, ...] = ()
+    release_histories: tuple[ReleaseHistory, ...]
     """For each machine and requirement whose releases it compared."""
 
 

@@ -20,7 +20,7 @@ version was compared with itself (A/A), every difference from 1 is noise.
 """
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import permutations
@@ -64,8 +64,6 @@ class CaseGraph:
         self.between = between
         self._graph = RatioGraph([star for _, star in stars], between)
         self._ratios: dict[tuple[Node, Node], Ratio | None] = {}
-        self.compared = Counter(node for _, star in stars for node in star.nodes)
-        """Maps a node to the number of comparisons that it is a side of."""
 
     @cached_property
     def pairs(self) -> Mapping[tuple[Node, Node], tuple[Ratio, ...]]:
@@ -90,11 +88,6 @@ class CaseGraph:
     def nodes(self) -> tuple[Node, ...]:
         """All versions that were compared."""
         return self._graph.nodes
-
-    @property
-    def metric(self) -> Metric:
-        """What the case measures."""
-        return self._stars[-1][0].metric
 
     def part(self, node: Node) -> int:
         """Return the number of the connected part to which a node belongs."""

@@ -50,24 +50,25 @@ def releases_map(
 
     ``certainty`` maps a row to how certainly a difference lasts in it; the largest comes first.
     """
-    columns = sorted({step.after for h in histories for step in h.steps}, key=release_order)
     table = contents.cases
-    groups: dict[str, list[Shown]] = defaultdict(list)
-    best = _best_histories(histories, contents)
-    for row in sorted(best, key=lambda row: (-certainty.get(row, 0.0), row)):
-        history, operators = best[row], ReleaseCauses(best[row], contents)
+    columns = sorted({step.after for h in histories for step in h.steps}, key=release_order)
+    by_row: dict[int, dict[int, list[Shown]]] = defaultdict(lambda: defaultdict(list))
+    for number, history in enumerate(histories):
+        operators = ReleaseCauses(history, contents)
         for case in timed_cases(history, contents):
-            if contents.cases.entry(case).row == row:
-                cells = {
-                    step.after: _release_cell(history, step, ratio, operators, contents)
-                    for step in history.steps
-                    if (ratio := step.times.get(case))
-                }
-                if len(columns) < 3 or len(cells) > 1:
-                    groups[table.rows[row].group].append(
-                        {"case": case, "machine": history.machine, "cells": cells}
-                        | {"total": _total(history, case)}
-                    )
+            cells = {
+                step.after: _release_cell(history, step, ratio, operators, table)
+                for step in history.steps
+                if (ratio := step.times.get(case))
+            }
+            line: Shown = {"case": case, "machine": history.machine, "cells": cells}
+            line["total"] = _total(history, case)
+            by_row[table.entry(case).row][number].append(line)
+    groups: dict[str, list[Shown]] = defaultdict(list)
+    for row in sorted(by_row, key=lambda row: (-certainty.get(row, 0.0), row)):
+        for line in max(by_row[row].values(), key=lambda of: sum(len(x["cells"]) for x in of)):
+            if len(columns) < 3 or len(line["cells"]) > 1:
+                groups[table.rows[row].group].append(line)
     if not groups:
         return None
     kind = f"{histories[0].requirement} release" if histories[0].requirement else "version"
@@ -98,18 +99,6 @@ def releases_map(
     }
 
 
-def _best_histories(
-    histories: Sequence[ReleaseHistory], contents: Contents
-) -> dict[int, ReleaseHistory]:
-    """Map the index of a row to the history with the most ratios of it."""
-    counts: dict[int, dict[int, int]] = defaultdict(lambda: defaultdict(int))
-    for number, history in enumerate(histories):
-        for case in timed_cases(history, contents):
-            row = contents.cases.entry(case).row
-            counts[row][number] += sum(case in step.times for step in history.steps)
-    return {row: histories[max(of, key=lambda n: (of[n], -n))] for row, of in counts.items()}
-
-
 def _cause(cells: Iterable[Shown | None]) -> str:
     """Return the operator behind the largest change of a column."""
     named = [(cell["size"], cell["operator"]) for cell in cells if cell and cell["operator"]]
@@ -121,20 +110,19 @@ def _release_cell(
     step: ReleaseStep,
     ratio: Ratio,
     operators: ReleaseCauses,
-    contents: Contents,
+    table: CaseTable,
 ) -> Shown:
     if not ratio.differs:
         return {"text": "", "verdict": "same", "operator": ""}
-    title = contents.cases.title(ratio.case)
+    title = table.title(ratio.case)
     operator = operators.operator(step, ratio.case, ratio)
-    measured = quantities.measured(ratio.ratio, ratio.interval, clock=ratio.clock)
     days = quantities.days(ratio.days_showing, ratio.days)
     name = f"{history.requirement} {step.after}".strip()
-    parts = [f"{title}, {name} against {step.before} on {history.machine}: {measured}", days]
+    tip = f"{title}, {name} against {step.before} on {history.machine}: {ratio}, {days}"
     return _cell(
         ratio.ratio,
         ratio.verdict.value,
-        ", ".join(filter(None, [*parts, operator])),
+        f"{tip}, {operator}" if operator else tip,
         compare_address(history, step.before, step.after, title.replace(" · ", " ")),
         is_pale=ratio.needs_second_day,
         operator=operator,
@@ -165,7 +153,7 @@ def _total(history: ReleaseHistory, case: str) -> Shown | None:
         "text": quantities.change(whole.ratio),
         "since": oldest,
         "verdict": whole.verdict.value,
-        "tip": quantities.measured(whole.ratio, whole.interval, clock=whole.clock),
+        "tip": str(whole),
         "href": compare_address(history, oldest, history.releases[-1]),
     }
 
