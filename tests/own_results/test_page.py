@@ -123,7 +123,7 @@ def page(
     project = Project("torchspeed", "", "", "")
     contents = contents_of(stored_history, stored_findings)
     build_site(folder, contents, generated=1, project=project)
-    grid = front_page(contents).grid
+    _, grid = front_page(contents)
     assert grid
     files = [_data(path) for path in sorted((folder / "data" / "s").glob("*.js"))]
     releases, release_pairs = (

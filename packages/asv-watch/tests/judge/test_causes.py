@@ -182,5 +182,5 @@ def test_operators_have_the_names_that_a_project_gives_them() -> None:
     assert {name: layout.operator(name) for name in names} == names
     assert Layout().operator("aten::copy_") == "aten::copy", "no project's names are built in"
     explanation = Explanation(seconds=(0.2, 0.157), operators=ATTENTION[:2])
-    sentence = in_words(explanation, naming=layout.operator)
+    sentence = in_words(explanation, layout=layout, for_people=True)
     assert sentence == "all of it: attention, 127 → 84.0 ms"

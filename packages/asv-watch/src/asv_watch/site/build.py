@@ -22,11 +22,12 @@ from asv_watch.site.about_data import about_data
 from asv_watch.site.change_data import cause, change_id, recent_changes, size
 from asv_watch.site.contents import Contents, read_contents
 from asv_watch.site.data_files import release_pairs, write_benchmarks
-from asv_watch.site.front_page import FrontPage, front_page
+from asv_watch.site.front_page import front_page
 from asv_watch.site.index import index_data
 from asv_watch.site.release_data import release_data
 from asv_watch.site.scripts import bundle, stylesheet, write_script
-from asv_watch.site.speeds import PublishedValue, read_published
+from asv_watch.site.series import SeriesSummary
+from asv_watch.site.speeds import PublishedValue, read_published, speed_table
 from asv_watch.site.swap import swapped_in
 from asv_watch.statistics.rule import MINIMUM_EFFECT
 from asv_watch.text import quantities
@@ -138,57 +139,48 @@ def build_site(
     (folder / "site.css").write_text(stylesheet(STATIC / "style"), encoding="utf-8")
     script = bundle(STATIC / "script" / "main.js")
     (folder / "site.js").write_text(script, encoding="utf-8")
-    front = front_page(contents, published)
-    content = write_script(
-        folder, "index", index_data(contents, front.overview, project, generated)
-    )
-    (folder / "index.json").write_bytes(content + b"\n")
+    overview, grid = front_page(contents)
+    index = write_script(folder, "index", index_data(contents, overview, project, generated))
+    (folder / "index.json").write_bytes(index + b"\n")
     write_script(folder, "releases", release_data(contents))
     write_script(folder, "release-pairs", release_pairs(contents))
     write_benchmarks(folder, contents)
     (folder / "feed.xml").write_bytes(_feed(contents, project))
-    page = _page(contents, front, project, generated, about)
-    (folder / "index.html").write_bytes(page)
     (folder / "badge.svg").write_bytes(_badge(contents))
-
-
-def _page(
-    contents: Contents,
-    front: FrontPage,
-    project: Project,
-    generated: int,
-    sentences: Sequence[str],
-) -> bytes:
-    """Render ``index.html``."""
-    measured = [row for row in contents.series if row.has_value]
-    order = {setup.key: index for index, setup in enumerate(contents.setups)}
-    measured.sort(
-        key=lambda row: (
-            order[row.setup],
-            contents.metrics.index(row.metric),
-            contents.cases.index_of[row.case],
-        )
-    )
+    values = _newest_values(contents)
     page = _render(
         "index.html",
         policy=POLICY,
         views=VIEWS,
-        overview=front.overview,
-        grid=front.grid,
-        speeds=front.speeds,
+        overview=overview,
+        grid=grid,
+        speeds=speed_table(contents, published),
         subject=contents.layout.rows or "benchmark",
-        values=measured[:MOST_VALUES],
-        unlisted=max(0, len(measured) - MOST_VALUES),
+        values=values[:MOST_VALUES],
+        unlisted=max(0, len(values) - MOST_VALUES),
         cases=contents.cases,
         commits=contents.history.commits,
         about=about_data(contents),
-        sentences=sentences,
+        sentences=about,
         minimum_effect=MINIMUM_EFFECT,
         has_releases=bool(contents.findings.release_histories),
         generated=generated,
         project=project,
     )
-    return page.encode("utf-8", "replace")
+    (folder / "index.html").write_bytes(page.encode("utf-8", "replace"))
+
+
+def _newest_values(contents: Contents) -> list[SeriesSummary]:
+    """Return the series with a value, by setup, metric and case."""
+    order = {setup.key: index for index, setup in enumerate(contents.setups)}
+    return sorted(
+        (row for row in contents.series if row.has_value),
+        key=lambda row: (
+            order[row.setup],
+            contents.metrics.index(row.metric),
+            contents.cases.index_of[row.case],
+        ),
+    )
 
 
 def _render(template: str, **context: Any) -> str:

@@ -77,7 +77,7 @@ def explained_cases(contents: Contents) -> dict[str, list[Explained]]:
                     machine,
                     quantities.day(one.at),
                     *names.version_names(one.before, one.after),
-                    in_words(one.explanation, layout=layout, naming=layout.operator),
+                    in_words(one.explanation, layout=layout, for_people=True),
                     _operators(one.explanation.operators, layout),
                 )
             )

@@ -145,8 +145,7 @@ def cause(change: Change, contents: Contents) -> str:
             parts = [f"only {suspects[0][:8]} of {count} commits touches what is measured"]
     if change.explanation:
         known = [] if parts == [_CAUSES["code"]] else parts
-        layout = contents.layout
-        words = in_words(change.explanation, change.ratio, layout, layout.operator)
+        words = in_words(change.explanation, change.ratio, contents.layout, for_people=True)
         parts = [*known, words]
     if change.note:
         parts.append(change.note.in_words)

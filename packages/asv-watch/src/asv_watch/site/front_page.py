@@ -23,7 +23,6 @@ from asv_watch.site.contents import Contents, Shown
 from asv_watch.site.heat_map import commits_map, compare_address, releases_map, timed_cases
 from asv_watch.site.release_data import summed_up
 from asv_watch.site.series import SeriesSummary
-from asv_watch.site.speeds import PublishedValue, speed_table
 from asv_watch.statistics.rule import TOO_NOISY, Verdict
 from asv_watch.text import quantities
 from asv_watch.text.quantities import counted
@@ -32,8 +31,10 @@ from asv_watch.versions.version import release_order
 _MOST_STEPS = 3
 """Most versions that a sentence names."""
 _WORDS = {
-    "time": {"worse": "slower", "better": "faster"},
-    "memory": {"worse": "larger in memory", "better": "smaller in memory"},
+    ("time", "worse"): "slower",
+    ("time", "better"): "faster",
+    ("memory", "worse"): "larger in memory",
+    ("memory", "better"): "smaller in memory",
 }
 """Maps kind and verdict of a change to the word in sentences."""
 
@@ -67,26 +68,12 @@ class Overview(msgspec.Struct):
     lasting: list[LastingSentence]
 
 
-class FrontPage(msgspec.Struct):
-    """The first screen."""
-
-    overview: Overview
-    grid: Shown | None
-    """Its heat map."""
-    speeds: Shown | None
-
-
 Lasting = tuple[Ratio, Callable[[], LastingSentence]]
 """The ratio of a case's newest version to an older one, and what writes the sentence about it."""
 
 
-def front_page(contents: Contents, published: Sequence[PublishedValue] = ()) -> FrontPage:
-    """Return what the first screen says and draws.
-
-    Args:
-        contents: What the site shows.
-        published: Values from the literature, as ``docs/answers.md`` lists them.
-    """
+def front_page(contents: Contents) -> tuple[Overview, Shown | None]:
+    """Return what the first screen says, and its heat map."""
     all_histories = contents.findings.release_histories
     of_releases = [history for history in all_histories if history.requirement]
     histories = of_releases or list(all_histories)
@@ -101,15 +88,8 @@ def front_page(contents: Contents, published: Sequence[PublishedValue] = ()) -> 
         if (entries := [entry for entry in lasting if entry[0].verdict is direction])
     ]
     sentences = [_release_sentence(histories, contents.cases), _commits_sentence(contents)]
-    return FrontPage(
-        Overview(
-            " ".join(filter(None, sentences)),
-            next(filter(None, sentences)),
-            largest,
-        ),
-        releases_map(histories, certainty, contents) or commits_map(contents),
-        speed_table(contents, published),
-    )
+    overview = Overview(" ".join(filter(None, sentences)), next(filter(None, sentences)), largest)
+    return overview, releases_map(histories, certainty, contents) or commits_map(contents)
 
 
 def _commits_sentence(contents: Contents) -> str:
@@ -123,10 +103,9 @@ def _commits_sentence(contents: Contents) -> str:
         (change.kind, change.verdict) for change in recent.changes if change.is_measured
     )
     parts = [
-        f"{counted(count, 'case')} {words}"
-        for kind, words_of in _WORDS.items()
-        for verdict, words in words_of.items()
-        if (count := measured[kind, verdict])
+        f"{counted(measured[kind], 'case')} {words}"
+        for kind, words in _WORDS.items()
+        if measured[kind]
     ]
     detectable = contents.findings.detectable.values()
     smallest = min((of_machine.middle for of_machine in detectable), default=0.0)
