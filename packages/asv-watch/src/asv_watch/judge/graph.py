@@ -2,14 +2,8 @@
 
 This is the one place that combines sittings. Versions are nodes, and every stored comparison is a
 star, whatever it was made for. Comparisons of a version with itself (``null``, ``planted``) are
-left out. Whatever a page, a report or a command says about two versions is a query of this graph:
-
-- `MachineGraphs.commits` is the graph of a case whose nodes are commits, each with its release and
-  Python: changes of the code, the Timeline, comparisons of two stored results.
-- `MachineGraphs.releases` is the graph of a case whose nodes are the releases of a requirement, or
-  the versions of the package.
-- `CaseGraph.ratio` gives the ratio of two nodes by all paths between them, with its interval.
-- `MachineGraphs.alone` gives the ratio of one comparison by itself, as a report prints it.
+left out. Whatever a page, a report or a command says about two versions is a query of a graph, of
+commits (`MachineGraphs.commits`) or of releases (`MachineGraphs.releases`).
 
 A comparison shows a change if its interval excludes 1 and the ratio is at least `MINIMUM_EFFECT`
 away from 1. So the smallest **detectable** change is half the width of the interval, but at least
@@ -50,7 +44,7 @@ _Sides = list[tuple[Comparison, Star[Node]]]
 """Comparisons, each as a star of a graph."""
 
 
-class CaseGraph:
+class CaseGraph(RatioGraph[Node]):
     """The versions that one machine compared in one case."""
 
     def __init__(self, stars: _Sides, between: float) -> None:
@@ -60,16 +54,15 @@ class CaseGraph:
             stars: its comparisons, at least one, oldest first.
             between: standard deviation of its ratios between sittings.
         """
-        self._stars = stars
-        self.between = between
-        self._graph = RatioGraph([star for _, star in stars], between)
+        super().__init__([star for _, star in stars], between)
+        self._comparisons = [comparison for comparison, _ in stars]
         self._ratios: dict[tuple[Node, Node], Ratio | None] = {}
 
     @cached_property
     def pairs(self) -> Mapping[tuple[Node, Node], tuple[Ratio, ...]]:
         """Maps each pair that was compared, in either order, to its sittings' ratios."""
         pairs: dict[tuple[Node, Node], list[Ratio]] = defaultdict(list)
-        for comparison, star in self._stars:
+        for comparison, star in zip(self._comparisons, self.stars, strict=True):
             sides = zip(comparison.measured_sides, star.nodes, strict=True)
             for (before, old), (after, new) in permutations(sides, 2):
                 ratio = comparison.ratio(before, after)
@@ -84,15 +77,6 @@ class CaseGraph:
             values[new] += (math.log(ratio.after) for ratio in ratios)
         return {node: fmean(logs) for node, logs in values.items()}
 
-    @property
-    def nodes(self) -> tuple[Node, ...]:
-        """All versions that were compared."""
-        return self._graph.nodes
-
-    def part(self, node: Node) -> int:
-        """Return the number of the connected part to which a node belongs."""
-        return self._graph.part(node)
-
     def ratio(self, before: Node, after: Node) -> Ratio | None:
         """Return the ratio of two nodes by all paths between them; ``None`` if there is none."""
         if (before, after) not in self._ratios:
@@ -100,7 +84,7 @@ class CaseGraph:
         return self._ratios[before, after]
 
     def _ratio(self, before: Node, after: Node) -> Ratio | None:
-        estimate = self._graph.estimate(before, after)
+        estimate = self.estimate(before, after)
         if estimate is None:
             return None
         sittings = self.pairs.get((before, after), ())
@@ -108,7 +92,7 @@ class CaseGraph:
             level = fmean(math.log(ratio.before * ratio.after) / 2 for ratio in sittings)
         else:
             level = (self._levels[before] + self._levels[after]) / 2
-        ratio = _with_values(self._stars[-1][0], estimate, level, sittings)
+        ratio = _with_values(self._comparisons[-1], estimate, level, sittings)
         if not ratio.differs:
             return ratio
         days = self._days_showing(ratio, before, after)
@@ -117,7 +101,7 @@ class CaseGraph:
     def _days_showing(self, ratio: Ratio, before: Node, after: Node) -> int:
         """Count the days (UTC) whose comparisons show a difference without those of others."""
         by_day: dict[int, list[Star[Node]]] = defaultdict(list)
-        for comparison, star in self._stars:
+        for comparison, star in zip(self._comparisons, self.stars, strict=True):
             by_day[comparison.at // DAY].append(star)
         count = 0
         for stars in by_day.values():
@@ -134,8 +118,8 @@ class CaseGraph:
 
         That is its ratio to the first version; pairs that no other path connects are left out.
         """
-        for index, (_, star) in enumerate(self._stars):
-            others = self._graph.without(index)
+        for index, star in enumerate(self.stars):
+            others = self.without(index)
             for position, node in enumerate(star.nodes[1:], start=1):
                 expected = others.estimate(star.nodes[0], node) if others else None
                 if expected is not None:

@@ -20,21 +20,26 @@ from asv_watch.judge.graph import CaseGraph, MachineGraphs, release_names
 from asv_watch.versions.version import Release, Version, release_order
 
 
+def certainty(ratio: Ratio) -> float:
+    """Return the distance from 1 of the nearer end of an interval, as a logarithm."""
+    return min(abs(math.log(end)) for end in ratio.interval)
+
+
 class ReleaseStep(msgspec.Struct, frozen=True):
     """Two releases, compared case by case with everything else the same on both sides."""
 
     before: str
     """The older release, such as ``2.3.0``."""
     after: str
-    ratios: dict[str, Ratio] = msgspec.field(default_factory=dict)
+    ratios: dict[str, Ratio] = {}
     """Maps each compared case to its ratio."""
-    commits: dict[str, str] = msgspec.field(default_factory=dict)
+    commits: dict[str, str] = {}
     """Maps a case to the package's commit in its newest comparison."""
-    unmeasured: dict[str, tuple[Outcome, str]] = msgspec.field(default_factory=dict)
+    unmeasured: dict[str, tuple[Outcome, str]] = {}
     """Maps a skipped or failed case to the reason; it may have a ratio from another day."""
-    recipe: dict[str, float | str] = msgspec.field(default_factory=dict)
+    recipe: dict[str, float | str] = {}
     """How the newest ratios of times were taken."""
-    days: set[int] = msgspec.field(default_factory=set)
+    days: set[int] = set()
     """When ratios were measured, days since the epoch (UTC)."""
 
     @property
@@ -51,7 +56,7 @@ class ReleaseStep(msgspec.Struct, frozen=True):
     def findings(self) -> list[Ratio]:
         """The ratios that differ, the most certain first."""
         differing = [ratio for ratio in self.ratios.values() if ratio.differs and not ratio.exact]
-        return sorted(differing, key=lambda r: -min(abs(math.log(end)) for end in r.interval))
+        return sorted(differing, key=certainty, reverse=True)
 
     def add(self, comparison: Comparison, before: int, after: int) -> None:
         """Add a comparison of both releases that is newer than those before."""

@@ -142,13 +142,47 @@ def series_in_a_file(contents: Contents) -> int:
 def write_benchmarks(folder: Path, contents: Contents) -> None:
     """Write the files of every benchmark."""
     share = series_in_a_file(contents)
+    by_subject: dict[tuple[str, str], list[SeriesSummary]] = defaultdict(list)
+    for row in contents.series:
+        by_subject[_subject(row, contents)].append(row)
+    comparisons, explained = _comparisons(contents), explained_cases(contents)
     for name, members in contents.by_benchmark().items():
         histories = [_history_of(contents, row) for row in members]
         for first in range(0, len(members), share):
             suffix = f"~{first // share}" if first else ""
             file = BenchmarkFile(name, histories[first : first + share])
             write_script(folder, f"s/{names.slug(name)}{suffix}", file)
-    _write_sources(folder, contents)
+        benchmark = members[0].benchmark
+        cases = dict.fromkeys(row.case for row in members)
+        in_words = {case: contents.cases.in_words(case) for case in cases}
+        source = BenchmarkSource(
+            benchmark=name,
+            description=description(benchmark),
+            code=benchmark.code,
+            version=benchmark.version,
+            timeout=benchmark.timeout,
+            sentences={case: f"{words}." for case, words in in_words.items() if words},
+            commands={case: measure_command(case) for case in cases},
+            comparisons={case: comparisons[case] for case in cases if case in comparisons},
+            explanations={case: explained[case] for case in cases if case in explained},
+            noise={
+                row.index: quantities.share(row.noise) for row in members if row.noise is not None
+            },
+            unclear={
+                row.index: f"nothing below {quantities.share(smallest)} would show"
+                for row in members
+                if (smallest := _smallest_change(contents, row)) >= TOO_NOISY
+            },
+            related={
+                row.index: [
+                    other.index
+                    for other in by_subject[_subject(row, contents)]
+                    if _is_related(row, other)
+                ]
+                for row in members
+            },
+        )
+        write_script(folder, f"c/{names.slug(name)}", source)
 
 
 def _values_of(summary: SeriesSummary) -> tuple[int, list[float | None]]:
@@ -171,65 +205,18 @@ def _values_of(summary: SeriesSummary) -> tuple[int, list[float | None]]:
 
 def _history_of(contents: Contents, summary: SeriesSummary) -> BenchmarkSeries:
     columns = summary.series.columns
-    without_value = np.flatnonzero(np.isnan(columns.values)).tolist()
-    commits = contents.history.indices(columns)[without_value].tolist()
-    runs = [columns.stored[row] for row in without_value]
-    reasons = sorted({run.reason for run in runs})
+    commits = contents.history.indices(columns).tolist()
+    runs = zip(commits, columns.stored, strict=True)
+    others = [(commit, run) for commit, run in runs if run.point is None]
+    reasons = sorted({run.reason for _, run in others})
     return BenchmarkSeries(
         summary.index,
         *_values_of(summary),
         summary.stretches,
         reasons,
-        [
-            (commit, run.outcome, reasons.index(run.reason))
-            for commit, run in zip(commits, runs, strict=True)
-        ],
+        [(commit, run.outcome, reasons.index(run.reason)) for commit, run in others],
         commit_pairs(contents, summary) if summary.index in contents.findings.compared else [],
     )
-
-
-def _write_sources(folder: Path, contents: Contents) -> None:
-    """Write what pages of cases show beside values: source, comparisons and the like."""
-    by_row: dict[tuple[str, str], list[SeriesSummary]] = defaultdict(list)
-    for row in contents.series:
-        by_row[_subject(row, contents)].append(row)
-    comparisons = _comparisons(contents)
-    explained = explained_cases(contents)
-    for name, members in contents.by_benchmark().items():
-        benchmark = members[0].benchmark
-        cases = dict.fromkeys(row.case for row in members)
-        data = BenchmarkSource(
-            benchmark=name,
-            description=description(benchmark),
-            code=benchmark.code,
-            version=benchmark.version,
-            timeout=benchmark.timeout,
-            sentences={
-                case: f"{sentence}."
-                for case in cases
-                if (sentence := contents.cases.in_words(case))
-            },
-            commands={case: measure_command(case) for case in cases},
-            comparisons={case: comparisons[case] for case in cases if case in comparisons},
-            explanations={case: explained[case] for case in cases if case in explained},
-            noise={
-                row.index: quantities.share(row.noise) for row in members if row.noise is not None
-            },
-            unclear={
-                row.index: f"nothing below {quantities.share(smallest)} would show"
-                for row in members
-                if (smallest := _smallest_change(contents, row)) >= TOO_NOISY
-            },
-            related={
-                row.index: [
-                    other.index
-                    for other in by_row[_subject(row, contents)]
-                    if _is_related(row, other)
-                ]
-                for row in members
-            },
-        )
-        write_script(folder, f"c/{names.slug(name)}", data)
 
 
 def _smallest_change(contents: Contents, row: SeriesSummary) -> float:

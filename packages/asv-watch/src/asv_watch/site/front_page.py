@@ -4,7 +4,7 @@ What *lasts* is the ratio of the newest version to an older one, by all comparis
 was slow and is fast again does not count.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from math import log
@@ -15,7 +15,7 @@ import msgspec
 
 from asv_watch.comparison import Ratio
 from asv_watch.judge.changes import MOST_COMMITS
-from asv_watch.judge.release_history import ReleaseHistory
+from asv_watch.judge.release_history import ReleaseHistory, certainty
 from asv_watch.site.cases import CaseTable
 from asv_watch.site.causes import ReleaseCauses
 from asv_watch.site.change_data import recent_changes
@@ -78,18 +78,20 @@ def front_page(contents: Contents) -> tuple[Overview, Shown | None]:
     of_releases = [history for history in all_histories if history.requirement]
     histories = of_releases or list(all_histories)
     lasting = list(_lasting_releases(of_releases, contents)) or list(_lasting_commits(contents))
-    certainty: dict[int, float] = defaultdict(float)
-    for ratio, _ in lasting:
-        row = contents.cases.entry(ratio.case).row
-        certainty[row] = max(certainty[row], _certainty(ratio))
-    largest = [
-        max(entries, key=lambda entry: _certainty(entry[0]))[1]()
-        for direction in (Verdict.WORSE, Verdict.BETTER)
-        if (entries := [entry for entry in lasting if entry[0].verdict is direction])
-    ]
-    sentences = [_release_sentence(histories, contents.cases), _commits_sentence(contents)]
-    overview = Overview(" ".join(filter(None, sentences)), next(filter(None, sentences)), largest)
-    return overview, releases_map(histories, certainty, contents) or commits_map(contents)
+    lasting.sort(key=lambda entry: certainty(entry[0]), reverse=True)
+    largest: dict[Verdict, Callable[[], LastingSentence]] = {}
+    by_row: dict[int, float] = {}
+    for ratio, describe in lasting:
+        largest.setdefault(ratio.verdict, describe)
+        by_row.setdefault(contents.cases.entry(ratio.case).row, certainty(ratio))
+    both = _release_sentence(histories, contents.cases), _commits_sentence(contents)
+    sentences = list(filter(None, both))
+    overview = Overview(
+        headline=" ".join(sentences),
+        title=sentences[0],
+        lasting=[largest[v]() for v in (Verdict.WORSE, Verdict.BETTER) if v in largest],
+    )
+    return overview, releases_map(histories, by_row, contents) or commits_map(contents)
 
 
 def _commits_sentence(contents: Contents) -> str:
@@ -253,8 +255,3 @@ def _sentence(
     made = f"; {quantities.listed(steps)}" if steps else ""
     why = f"{amount}: {interval}, with 99 % confidence{made}."
     return LastingSentence(f"{name} takes ", amount, f" than {than}.", ratio.verdict, href, why)
-
-
-def _certainty(ratio: Ratio) -> float:
-    """Return the distance from 1 of the nearer end of an interval, as a logarithm."""
-    return min(abs(log(end)) for end in ratio.interval)

@@ -48,7 +48,7 @@ def releases_map(
 ) -> Shown | None:
     """Return a heat map for each group; a row is of the machine that compared it most.
 
-    ``certainty`` maps a row to how certainly a difference lasts in it; the largest comes first.
+    ``certainty`` maps a row to how certainly a difference lasts in it: the first is most certain.
     """
     table = contents.cases
     columns = sorted({step.after for h in histories for step in h.steps}, key=release_order)

@@ -16,7 +16,7 @@ from asv_watch.site.contents import Contents, order_of_release
 from asv_watch.site.data_files import ComparedCases, case_pairs, series_in_a_file
 from asv_watch.site.front_page import Overview
 from asv_watch.site.scripts import shortened
-from asv_watch.site.series import Metric, SeriesSummary
+from asv_watch.site.series import Metric
 from asv_watch.text import quantities
 
 FORMAT = 4
@@ -259,12 +259,17 @@ def _series(
         reason = names.exception_line(run.reason) if has_failed else run.reason
         commits = contents.history.indices(row.series.columns)
         is_stale = row.behind and run.outcome is Outcome.OK
+        last = None
+        if row.last:
+            commit, point = row.last
+            value = shortened(point.value) if point.interval else point.value
+            last = NewestValue(commit, value, quantities.quantity(value, row.metric.unit))
         rows.append(
             SeriesRow(
                 contents.cases.index_of[row.case],
                 machine_index[row.machine],
                 environment_index[row.environment.name],
-                _last(row),
+                last,
                 reason,
                 None if reason == run.reason else texts.setdefault(run.reason, len(texts)),
                 index_of_change.get(id(row.change)),
@@ -277,11 +282,3 @@ def _series(
             )
         )
     return rows, list(texts)
-
-
-def _last(summary: SeriesSummary) -> NewestValue | None:
-    if summary.last is None:
-        return None
-    commit, point = summary.last
-    value = shortened(point.value) if point.interval else point.value
-    return NewestValue(commit, value, quantities.quantity(value, summary.metric.unit))
