@@ -40,12 +40,6 @@ def test_ratios_of_a_chain_multiply(ratios: list[float]) -> None:
         assert len(measured.sittings) == (after == before + 1)
 
 
-def test_commits_that_were_all_compared_with_one_have_ratios_to_each_other() -> None:
-    found = commits_of((4, 1, 1.1), (4, 7, 0.8), (4, 9, 0.5))
-    ratios = {ends: ratio.ratio for ends, ratio in found.pairs.items()}
-    assert ratios == pytest.approx({(1, 4): 1 / 1.1, (4, 7): 0.8, (4, 9): 0.5, (7, 9): 0.5 / 0.8})
-
-
 def test_nothing_is_said_of_two_commits_that_no_comparison_joins() -> None:
     found = commits_of((1, 2, 2.0), (5, 6, 0.5), (6, 7, 1.0))
     assert sorted(found.parts) == [(1, 2), (5, 6, 7)]

@@ -1,14 +1,19 @@
-"""What a reader without JavaScript reads: the answer, and one table of the newest values."""
+"""What a reader without JavaScript reads, the feed, and that all of the script is there."""
 
+import datetime
 import re
+import subprocess
 from html import unescape
+from pathlib import Path
 
 import pytest
 
 from asv_watch.records.records import Benchmark
-from asv_watch.site.build import VIEWS
+from asv_watch.site.build import STATIC, VIEWS
+from asv_watch.site.scripts import bundle
+from tests.js.node import NODE
 from tests.making import LAYOUT
-from tests.site.conftest import Project, registered
+from tests.site.conftest import ATOM, Project, parsed_xml
 
 
 @pytest.fixture(scope="module")
@@ -22,9 +27,9 @@ def words(markup: str) -> str:
 
 
 def test_every_newest_value_is_in_the_one_table(page: str, published: Project) -> None:
-    _, index = registered(published.html / "data/index.js")
     [table] = re.findall("<noscript>\\s*(<table.*?</table>)", page, re.DOTALL)
-    measured = [series["last"]["text"] for series in index["series"] if series["last"]]
+    series = published.index["series"]
+    measured = [one["last"]["text"] for one in series if one["last"]]
     assert len(table.split("<tr>")[2:]) == len(measured)
     text = words(table)
     assert all(value in text for value in measured)
@@ -49,3 +54,31 @@ def test_groups_stand_in_the_order_that_suites_declare() -> None:
     ]
     shown = [LAYOUT.group(benchmark) for benchmark in sorted(benchmarks, key=LAYOUT.group_order)]
     assert shown == ["time series", "a new one", "work"]
+
+
+def test_every_entry_has_what_atom_requires(published: Project) -> None:
+    feed = parsed_xml((published.html / "feed.xml").read_bytes())
+    entries = feed.findall(f"{ATOM}entry")
+    assert entries
+    measured = [change for change in published.index["changes"] if change["state"] == "measured"]
+    assert len(entries) == min(100, len(measured))
+    for element in (feed, *entries):
+        for required in ("id", "title", "updated"):
+            result = element.findall(f"{ATOM}{required}")
+            assert len(result) == 1
+            assert result[0].text
+        updated = element.findtext(f"{ATOM}updated")
+        assert updated is not None
+        datetime.datetime.fromisoformat(updated)
+    assert feed.find(f"{ATOM}author/{ATOM}name") is not None
+    ids = [entry.findtext(f"{ATOM}id") for entry in entries]
+    assert len(set(ids)) == len(ids)
+
+
+def test_every_module_of_the_page_is_used(tmp_path: Path) -> None:
+    joined = bundle(STATIC / "script" / "main.js")
+    (tmp_path / "joined.js").write_text(joined)
+    subprocess.run([NODE, "--check", tmp_path / "joined.js"], check=True)
+    for module in (STATIC / "script").rglob("*.js"):
+        heading = module.read_text().split("\n", 1)[0]
+        assert heading in joined, f"{module} is imported by nothing"
