@@ -162,22 +162,18 @@ class Segment:
 
 def split(history: History) -> tuple[tuple[Segment, ...], ...]:
     """Split every series of a history into segments, oldest first; a series may have no values."""
-    changes: dict[tuple[str, str], Indices] = {}
+    setups = {(series.machine, series.environment) for series in history.series}
+    changes = {setup: _condition_changes(history, setup) for setup in setups}
     segments: list[tuple[Segment, ...]] = []
     for series in history.series:
-        setup = (series.machine, series.environment)
-        if setup not in changes:
-            changes[setup] = _condition_changes(history, setup)
         columns = series.columns.valued
-        if not columns:
-            segments.append(())
-            continue
         commits, values = history.indices(columns), columns.values
-        periods = np.searchsorted(changes[setup], commits, side="right")
+        changed = changes[series.machine, series.environment]
+        periods = np.searchsorted(changed, commits, side="right")
         starts = {0, *(np.flatnonzero(np.diff(periods)) + 1).tolist()}
         starts |= {change.run for change in recipe_changes(columns)}
         parts = pairwise([*sorted(starts), len(values)])
-        segments.append(tuple(Segment(commits[a:b], values[a:b]) for a, b in parts))
+        segments.append(tuple(Segment(commits[a:b], values[a:b]) for a, b in parts if a < b))
     return tuple(segments)
 
 
@@ -186,20 +182,14 @@ def _condition_changes(history: History, setup: tuple[str, str]) -> Indices:
 
     If a commit has several runs, the conditions of the last one count.
     """
-    stored = history.facts.get(setup, {})
     runs = [(commit, records[-1]) for commit, records in history.recorded.get(setup, {}).items()]
+    stored = recorded_changes(history.facts.get(setup, {}).items())
+    of_machine = recorded_changes((commit, record.machine) for commit, record in runs)
+    of_environment = recorded_changes(environments_of(runs))
     changes = [
-        *(
-            change
-            for change in recorded_changes(stored.items())
-            if not change.fact.startswith(_SOFTWARE)
-        ),
-        *recorded_changes((commit, record.machine) for commit, record in runs),
-        *(
-            change
-            for change in recorded_changes(environments_of(runs))
-            if change.fact.startswith(_CONDITIONS_OF_ENVIRONMENT)
-        ),
+        *(change for change in stored if not change.fact.startswith(_SOFTWARE)),
+        *of_machine,
+        *(c for c in of_environment if c.fact.startswith(_CONDITIONS_OF_ENVIRONMENT)),
     ]
     return np.array(sorted({history.order[change.run] for change in changes}), np.intp)
 

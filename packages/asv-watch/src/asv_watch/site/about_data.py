@@ -10,7 +10,6 @@ from asv_watch.records.records import LeftOut
 from asv_watch.site import names
 from asv_watch.site.contents import Contents, Setup, Shown
 from asv_watch.text import quantities
-from asv_watch.text.quantities import counted
 
 _BY_CHANCE = 0.01
 """Share of pairs that disagree beyond 99 % limits only by chance."""
@@ -86,9 +85,10 @@ def _contradictions(graphs: MachineGraphs) -> Shown:
         for is_contradicted in graph.contradictions()
     ]
     by_chance = round(_BY_CHANCE * len(checks))
+    pairs = quantities.counted(len(checks), "measured pair")
     text = (
-        f"{sum(checks)} of {counted(len(checks), 'measured pair')} disagree with what all other "
-        f"comparisons say of the same two versions; {by_chance} would by chance."
+        f"{sum(checks)} of {pairs} disagree with what all other comparisons say of the same two "
+        f"versions; {by_chance} would by chance."
     )
     return {
         "checked": len(checks),
@@ -103,9 +103,8 @@ def _noise(contents: Contents) -> list[str]:
         f"Smallest detectable change of an interleaved comparison on {machine}: {detectable}."
         for machine, detectable in contents.findings.detectable.items()
     ]
-    for machine, comparisons in sorted(contents.history.comparisons.items()):
-        repeated = newest_repeats(comparisons)
-        graphs = contents.findings.graphs[machine]
+    for machine, graphs in sorted(contents.findings.graphs.items()):
+        repeated = newest_repeats(graphs.comparisons)
         timed = [each for each in repeated if each.metric == "time"]
         if ratios := ratios_to_first(timed, graphs):
             newest = repeated[-1].sitting

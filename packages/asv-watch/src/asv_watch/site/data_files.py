@@ -229,9 +229,8 @@ def _smallest_change(contents: Contents, row: SeriesSummary) -> float:
 
 def _comparisons(contents: Contents) -> dict[str, list[CaseComparison]]:
     listed: dict[str, list[tuple[int, CaseComparison]]] = defaultdict(list)
-    for machine, comparisons in contents.history.comparisons.items():
-        graphs = contents.findings.graphs[machine]
-        for comparison in comparisons:
+    for machine, graphs in contents.findings.graphs.items():
+        for comparison in graphs.comparisons:
             sitting = comparison.sitting
             if sitting.kind not in _PURPOSES:
                 continue

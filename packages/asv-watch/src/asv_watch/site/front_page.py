@@ -25,7 +25,6 @@ from asv_watch.site.release_data import summed_up
 from asv_watch.site.series import SeriesSummary
 from asv_watch.statistics.rule import TOO_NOISY, Verdict
 from asv_watch.text import quantities
-from asv_watch.text.quantities import counted
 from asv_watch.versions.version import release_order
 
 _MOST_STEPS = 3
@@ -98,14 +97,14 @@ def _commits_sentence(contents: Contents) -> str:
     recent = recent_changes(contents)
     if recent.count < 2:
         return "One commit is measured so far." if recent.count else "Nothing is measured yet."
-    newest = f"the newest {counted(recent.count, 'measured commit')}"
+    newest = f"the newest {quantities.counted(recent.count, 'measured commit')}"
     missing = recent.count - recent.compared
     unknown = f" {missing} of them {'was' if missing == 1 else 'were'} not compared."
     measured = Counter[tuple[str, str]](
         (change.kind, change.verdict) for change in recent.changes if change.is_measured
     )
     parts = [
-        f"{counted(measured[kind], 'case')} {words}"
+        f"{quantities.counted(measured[kind], 'case')} {words}"
         for kind, words in _WORDS.items()
         if measured[kind]
     ]
@@ -138,15 +137,12 @@ def _release_sentence(histories: Sequence[ReleaseHistory], table: CaseTable) -> 
     ]
     parts = []
     for metric, (unchanged, worse, better) in _RELEASE_WORDS.items():
-        verdicts = [ratio.verdict for ratio in ratios if ratio.metric == metric]
-        count = counted(len(verdicts), "case")
-        numbers = (
-            (worse, verdicts.count(Verdict.WORSE)),
-            (better, verdicts.count(Verdict.BETTER)),
-        )
-        known = [(words, number) for words, number in numbers if number]
-        amounts = [f"{n} of {count}" if not i else str(n) for i, (_, n) in enumerate(known)]
-        done = [words.format(amount) for (words, _), amount in zip(known, amounts, strict=True)]
+        verdicts = Counter(ratio.verdict for ratio in ratios if ratio.metric == metric)
+        count = quantities.counted(verdicts.total(), "case")
+        done: list[str] = []
+        for words, verdict in ((worse, Verdict.WORSE), (better, Verdict.BETTER)):
+            if number := verdicts[verdict]:
+                done.append(words.format(number if done else f"{number} of {count}"))
         if verdicts:
             parts.append(quantities.listed(done) if done else f"{unchanged} of none of {count}")
     if not parts:

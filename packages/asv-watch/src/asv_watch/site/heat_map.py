@@ -12,10 +12,9 @@ from asv_watch.comparison import Ratio
 from asv_watch.judge.release_history import ReleaseHistory, ReleaseStep
 from asv_watch.site.cases import CaseTable
 from asv_watch.site.causes import ReleaseCauses
-from asv_watch.site.change_data import commits_of, size
+from asv_watch.site.change_data import size
 from asv_watch.site.contents import Contents, Shown
 from asv_watch.text import quantities
-from asv_watch.text.quantities import counted
 from asv_watch.versions.version import release_order
 
 _MOST_COLUMNS = 14
@@ -160,43 +159,43 @@ def _total(history: ReleaseHistory, case: str) -> Shown | None:
 
 def commits_map(contents: Contents) -> Shown | None:
     """Return a heat map of the newest commits with measured changes; none without any."""
+    table, history = contents.cases, contents.history
     changes = [
         change
         for change in contents.findings.changes
         if change.is_measured and change.kind == "time" and change.ratio
     ]
-    commits = sorted({change.commit for change in changes})[-_MOST_COLUMNS:]
-    rows: dict[tuple[str, str], dict[str, Shown]] = defaultdict(dict)
+    newest = sorted({change.commit for change in changes})[-_MOST_COLUMNS:]
+    if not newest:
+        return None
+    cells: dict[tuple[str, str], dict[str, Shown]] = defaultdict(dict)
     for change in changes:
-        if change.commit in commits and change.ratio:
-            series = contents.series[change.series]
-            commit = contents.history.commits[change.commit]
-            after = commits_of(change, contents)[1][:8]
-            tip = f"{contents.cases.title(series.case)}, {after} {commit.subject}: {size(change)}"
-            rows[series.case, series.machine][commit.hash[:7]] = _cell(
+        if change.commit in newest and change.ratio:
+            series, commit = contents.series[change.series], history.commits[change.commit]
+            name = f"{table.title(series.case)}, {commit.hash[:8]} {commit.subject}"
+            cells[series.case, series.machine][commit.hash[:7]] = _cell(
                 change.ratio,
                 change.verdict,
-                f"{tip}, {change.days}",
+                f"{name}: {size(change)}, {change.days}",
                 f"#/changes?rev={commit.hash[:12]}",
                 is_pale=change.needs_second_day,
             )
-    if not rows:
-        return None
     columns = [
         {"name": commit.hash[:7], "href": f"#/changes?rev={commit.hash[:12]}"}
         | {"tip": commit.subject, "cause": ""}
-        for commit in map(contents.history.commits.__getitem__, commits)
+        for commit in map(history.commits.__getitem__, newest)
     ]
-    ordered = sorted(rows.items(), key=lambda entry: contents.cases.index_of[entry[0][0]])
-    listed = [
-        {"case": case, "machine": machine, "cells": cells, "total": None}
-        for (case, machine), cells in ordered
+    lines = [
+        {"case": case, "machine": machine, "cells": of_line, "total": None}
+        for (case, machine), of_line in sorted(
+            cells.items(), key=lambda entry: table.index_of[entry[0][0]]
+        )
     ]
     return {
         "title": "What commits changed",
-        "groups": [_rows("", columns, listed, contents.cases)],
-        "note": f"Per cent of time. The newest {counted(len(commits), 'commit')} with a measured "
-        "change. Pale: below 5 %, and one day alone shows it.",
+        "groups": [_rows("", columns, lines, table)],
+        "note": f"Per cent of time. The newest {quantities.counted(len(newest), 'commit')} with a "
+        "measured change. Pale: below 5 %, and one day alone shows it.",
         "total": "",
         "more": "#/changes",
     }

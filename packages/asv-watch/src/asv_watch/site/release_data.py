@@ -19,7 +19,6 @@ from asv_watch.site.contents import Contents
 from asv_watch.site.scripts import shortened, shortened_ends
 from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict
 from asv_watch.text import quantities
-from asv_watch.text.quantities import counted
 
 
 class Compared(msgspec.Struct, kw_only=True):
@@ -121,7 +120,7 @@ def release_data(contents: Contents) -> list[ReleaseHistoryData]:
 
 def _history_data(history: ReleaseHistory, contents: Contents) -> ReleaseHistoryData:
     steps, known = history.steps, contents.cases.index_of
-    comparisons = contents.history.comparisons[history.machine]
+    graphs = contents.findings.graphs[history.machine]
     measured = {case for step in steps for case in step.commits}
     cases = sorted(measured, key=lambda case: (known.get(case, len(known)), case))
     index_of = {case: index for index, case in enumerate(cases)}
@@ -134,10 +133,10 @@ def _history_data(history: ReleaseHistory, contents: Contents) -> ReleaseHistory
         history.releases,
         [_case(history, contents.cases, case, is_main=case in summed) for case in cases],
         [_step(step, index_of, causes) for step in steps],
-        _method(history, contents.findings.graphs[history.machine]),
+        _method(history, graphs),
         [
             FailedRelease(str(release), names.exception_line(reason))
-            for release, reason in failed_releases(comparisons, history.requirement).items()
+            for release, reason in failed_releases(graphs.comparisons, history.requirement).items()
         ],
     )
 
@@ -218,8 +217,7 @@ def _method(history: ReleaseHistory, graphs: MachineGraphs) -> list[str]:
         "machine (standard deviation, median of its cases); intervals include that of their case.",
     ]
     if history.null_ratios:
-        sentences.append(
-            f"{counted(len(history.null_ratios), 'comparison')} of a release with itself differ "
-            f"by {noise_in_words(history.null_ratios)}."
-        )
+        count = quantities.counted(len(history.null_ratios), "comparison")
+        noise = noise_in_words(history.null_ratios)
+        sentences.append(f"{count} of a release with itself differ by {noise}.")
     return sentences
