@@ -206,8 +206,8 @@ def _values_of(summary: SeriesSummary) -> tuple[int, list[float | None]]:
 def _history_of(contents: Contents, summary: SeriesSummary) -> BenchmarkSeries:
     columns = summary.series.columns
     commits = contents.history.indices(columns).tolist()
-    runs = zip(commits, columns.stored, strict=True)
-    others = [(commit, run) for commit, run in runs if run.point is None]
+    without_value = np.flatnonzero(np.isnan(columns.values)).tolist()
+    others = [(commits[row], columns.stored[row]) for row in without_value]
     reasons = sorted({run.reason for _, run in others})
     return BenchmarkSeries(
         summary.index,
