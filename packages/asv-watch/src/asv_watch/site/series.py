@@ -59,7 +59,7 @@ class SeriesSummary(msgspec.Struct, frozen=True):
     commits: Indices
     """Commit index of each value, oldest first: rows of ``series.columns.valued``."""
     change: Change | None
-    """The newest measured change, or else the newest suspicion."""
+    """Its newest change."""
     measured: tuple[Change, ...]
     """Measured changes of a time or of memory, the newest first."""
     noise: float | None
@@ -149,5 +149,5 @@ def _levels(commits: Indices, measured: Sequence[Change]) -> list[tuple[int, flo
     for commit, ratio in newest_first:
         levels.append((commit, level))
         level /= ratio
-    first = min(int(commits[0]), *(commit - 1 for commit, _ in levels), int(commits[-1]))
+    first = min([int(commits[0]), *(commit - 1 for commit, _ in levels)])
     return [(first, level), *reversed(levels)]
