@@ -17,22 +17,6 @@ from tests.site.conftest import SOURCES, Project, make_project, tree
 GITIGNORE = "# Where the site goes.\n*\n!.gitignore\n"
 
 
-def test_every_file_of_the_site_is_there(published: Project) -> None:
-    names = set(tree(published.html))
-    assert {
-        "index.html",
-        "index.json",
-        "site.js",
-        "site.css",
-        "favicon.svg",
-        "feed.xml",
-        "badge.svg",
-        "data/index.js",
-        ".gitignore",
-    } <= names
-    assert not any(name.startswith(".publishing") for name in names)
-
-
 def test_two_builds_differ_in_nothing_but_the_declared_time(project: Project) -> None:
     for name, moment in (("one", "1700000000"), ("two", "1800000000")):
         project.publish("--html-dir", name, env={"SOURCE_DATE_EPOCH": moment})

@@ -2,16 +2,14 @@
 
 import json
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
 from asv_watch.site.data_files import BenchmarkFile, BenchmarkSource, PairRow
 from asv_watch.site.index import Index
 from asv_watch.site.release_data import ReleaseHistoryData
-from asv_watch.statistics.rule import Verdict
 from tests.generator import Plan
-from tests.js.page_types import Declarations
 from tests.planted_comparisons import (
     compared_cases,
     compared_releases,
@@ -47,28 +45,3 @@ def test_what_is_published_has_the_types_of_its_structs(tmp_path: Path) -> None:
             _, data = registered(path)
             read: Any = msgspec.convert(data, kind, str_keys=True)
             assert json.loads(msgspec.json.encode(read)) == data, path
-
-
-class Pair(msgspec.Struct, array_like=True):
-    first: int
-    words: Literal["a", "b"]
-
-
-class HeldData(msgspec.Struct, omit_defaults=True):
-    start: float | None = msgspec.field(name="from")
-    pairs: tuple[Pair, ...] = ()
-
-
-class Whole(msgspec.Struct):
-    held: dict[str, HeldData]
-    ends: tuple[float, float] | None = None
-    verdict: list[Verdict | None] = []
-
-
-def test_structs_become_types_of_the_script() -> None:
-    assert str(Declarations(Whole)) == (
-        "interface Whole { held: Record<string, Held>; ends: [number, number] | null; "
-        'verdict: Array<"better" | "worse" | "same" | null> }\n'
-        "interface Held { from: number | null; pairs?: Array<Pair> }\n"
-        'type Pair = [first: number, words: "a" | "b"];\n'
-    )

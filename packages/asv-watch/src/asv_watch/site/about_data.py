@@ -22,7 +22,9 @@ def about_data(contents: Contents) -> Shown:
     machines = dict.fromkeys([*with_runs, *contents.history.comparisons])
     return {
         "machines": [_machine(contents, name) for name in machines],
-        "setups": [_setup(setup, labels[setup.environment.name]) for setup in contents.setups],
+        "setups": [
+            (setup, labels[setup.environment.name], _facts(setup)) for setup in contents.setups
+        ],
         "events": [
             {
                 "c": contents.history.order[event.commit],
@@ -116,23 +118,12 @@ def _noise(contents: Contents) -> list[str]:
     return sentences
 
 
-def _setup(setup: Setup, label: str) -> Shown:
-    """Return a machine with an environment: facts by name, as its newest run recorded them."""
+def _facts(setup: Setup) -> dict[str, str]:
+    """Return the facts of a machine and an environment, as the newest run recorded them."""
     record = setup.record
-    facts = {
-        key: value
-        for key, value in setup.machine.facts.items()
-        if key not in {"machine", "version"} and value
-    }
+    facts = {key: value for key, value in setup.machine.facts.items() if value}
     if record is not None:
         facts |= {**record.machine, **record.environment}
         facts |= {f"{key} (before)": value for key, value in record.before.items()}
         facts |= {f"{key} (after)": value for key, value in record.after.items()}
-    return {
-        "machine": setup.machine.name,
-        "environment": label,
-        "commits": len(setup.commits),
-        "newest": setup.newest,
-        "counts": setup.counts,
-        "facts": facts | setup.environment.variables,
-    }
+    return facts | setup.environment.variables
