@@ -55,10 +55,12 @@ class ReleaseCauses:
             and stored.before.commit == stored.after.commit
         }
 
-    def operator(self, step: ReleaseStep, case: str, ratio: Ratio) -> str:
-        """Return the operator that accounts for a difference; empty if none is known or does."""
-        stored = self._stored.get((case, step.before, step.after))
-        leading = leading_operator(stored.explanation, ratio.ratio) if stored else ""
+    def operator(self, step: ReleaseStep, ratio: Ratio) -> str:
+        """Return the operator behind a difference of times; empty if none is known."""
+        stored = self._stored.get((ratio.case, step.before, step.after))
+        if stored is None or not ratio.differs or ratio.metric != "time":
+            return ""
+        leading = leading_operator(stored.explanation, ratio.ratio)
         if isinstance(leading, str) or leading.share < _LEAST_SHARE:
             return ""
         return self._layout.operator(leading.name.rpartition(" → ")[2])

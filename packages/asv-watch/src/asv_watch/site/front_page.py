@@ -197,7 +197,7 @@ def _since_release(
     causes = ReleaseCauses(history, contents)
     texts = []
     for step, ratio in steps[:_MOST_STEPS]:
-        operator = causes.operator(step, case, ratio)
+        operator = causes.operator(step, ratio)
         because = f" ({operator})" if operator else ""
         texts.append(f"{quantities.change(ratio.ratio)} by {name} {step.after}{because}")
     than = f"with {name} {before} on {history.machine}"

@@ -114,7 +114,7 @@ def _release_cell(
     if not ratio.differs:
         return {"text": "", "verdict": "same", "operator": ""}
     title = table.title(ratio.case)
-    operator = operators.operator(step, ratio.case, ratio)
+    operator = operators.operator(step, ratio)
     days = quantities.days(ratio.days_showing, ratio.days)
     name = f"{history.requirement} {step.after}".strip()
     tip = f"{title}, {name} against {step.before} on {history.machine}: {ratio}, {days}"

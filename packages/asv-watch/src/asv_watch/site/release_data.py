@@ -182,9 +182,7 @@ def _step(
             days=quantities.days(ratio.days_showing, ratio.days) if ratio.differs else "",
             pale=ratio.needs_second_day,
             metric=ratio.metric,
-            cause=causes.operator(step, case, ratio)
-            if ratio.differs and ratio.metric == "time"
-            else "",
+            cause=causes.operator(step, ratio),
         )
         for case, ratio in step.ratios.items()
         if not ratio.exact
