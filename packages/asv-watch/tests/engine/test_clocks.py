@@ -25,7 +25,7 @@ from asv_watch.site.contents import contents_of, in_order
 from asv_watch.site.data_files import commit_pairs
 from asv_watch.versions.version import Version
 from tests.engine.test_rounds import SIDES
-from tests.judge.test_findings import comparison, history_of, noisy
+from tests.judge.test_changes import comparison, history_of, noisy
 from tests.making import MACHINE
 
 CASE = MeasurableCase("s.time_it", "s.time_it-0", 1.0)

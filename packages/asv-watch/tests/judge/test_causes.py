@@ -16,7 +16,7 @@ from asv_watch.records.store import (
     StoredExplanation,
 )
 from asv_watch.versions.version import Version
-from tests.judge.test_findings import history_of, noisy
+from tests.judge.test_changes import history_of, noisy
 from tests.making import MACHINE, commit_hash, run_of
 
 CASE = "suite.Suite.time_forward('darnn', 'cpu')"

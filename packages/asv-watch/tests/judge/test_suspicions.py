@@ -13,7 +13,7 @@ from msgspec.structs import astuple
 from asv_watch.asv.steps import Levels, kept_levels
 from asv_watch.judge.changes import NEWEST, WINDOW, analyse
 from asv_watch.judge.segments import find_events, noise_between_runs, split
-from tests.judge.test_findings import noisy
+from tests.judge.test_changes import noisy
 from tests.making import commit_hash, make_history, make_series, run_of
 
 
