@@ -7,7 +7,7 @@ and how processes are started. Installed packages are not conditions: they are w
 much as the code.
 
 A segment ends where a fact is first *recorded* with another value than the last recorded one
-(`_recorded_changes`).
+(`_changes`).
 """
 
 import math
@@ -15,12 +15,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
 
 import msgspec
 import numpy as np
 
-from asv_watch.records.history import Floats, History, Indices, RunColumns
+from asv_watch.records.history import Floats, History, Indices, Series
 from asv_watch.records.records import PROCESSES, Record, recipe_facts
 
 
@@ -42,37 +41,32 @@ class Event(msgspec.Struct, frozen=True):
     """New value, empty for a variable that is not set any more."""
 
 
-class FactChange(NamedTuple):
-    """A fact whose value differs from the last run that recorded it."""
-
-    commit: str
-    fact: str
-    before: str
-    after: str
-
-
 _VARIABLE = "variable "
 _SOFTWARE = ("python", "requirement ")
 _OF_ENVIRONMENT = (*_SOFTWARE, _VARIABLE)
 
 
-def _recorded_changes(runs: Iterable[tuple[str, Mapping[str, str]]]) -> Iterator[FactChange]:
-    """Compare the facts of runs in their order; a fact that a run does not record is unknown."""
+def _changes(
+    machine: str, environment: str, runs: Iterable[tuple[str, Mapping[str, str]]]
+) -> Iterator[Event]:
+    """Compare the facts of commits in their order; a fact that one does not record is unknown."""
     known: dict[str, str] = {}
     for commit, facts in runs:
         for fact, value in facts.items():
             if known.get(fact, value) != value:
-                yield FactChange(commit, fact, known[fact], value)
+                yield Event(machine, environment, commit, fact, known[fact], value)
         known |= facts
 
 
-def _recipe_changes(columns: RunColumns) -> Iterator[FactChange]:
+def _recipe_changes(series: Series) -> Iterator[Event]:
+    columns = series.columns.valued
     changed = (np.flatnonzero(np.diff(columns.recipes)) + 1).tolist()
-    for change in _recorded_changes(
+    runs = (
         (columns.commits[columns.indices[row]], recipe_facts(columns.stored[row].recipe))
         for row in ([0, *changed] if changed else [])
-    ):
-        yield change._replace(fact=f"recipe {change.fact}")
+    )
+    for event in _changes(series.machine, series.environment, runs):
+        yield msgspec.structs.replace(event, fact=f"recipe {event.fact}")
 
 
 def _environments_of(runs: Sequence[tuple[str, Record]]) -> list[tuple[str, dict[str, str]]]:
@@ -105,36 +99,27 @@ def find_events(history: History) -> tuple[Event, ...]:
     for (machine, environment), facts in history.facts.items():
         first_commits[machine].append((next(iter(facts)), environment))
         facts_by_machine[machine] = facts | facts_by_machine[machine]
-        events += (
-            Event(machine, environment, *change)
-            for change in _recorded_changes(facts.items())
-            if change.fact.startswith(_OF_ENVIRONMENT)
-        )
+        changes = _changes(machine, environment, facts.items())
+        events += (event for event in changes if event.fact.startswith(_OF_ENVIRONMENT))
     for machine, commits in facts_by_machine.items():
-        in_order = sorted(commits, key=order.__getitem__)
-        events += (
-            Event(machine, "", *change)
-            for change in _recorded_changes((commit, commits[commit]) for commit in in_order)
-            if not change.fact.startswith(_OF_ENVIRONMENT)
-        )
+        in_order = sorted(commits.items(), key=lambda item: order[item[0]])
+        changes = _changes(machine, "", in_order)
+        events += (event for event in changes if not event.fact.startswith(_OF_ENVIRONMENT))
         events += (
             Event(machine, environment, commit, "environment", "", environment)
             for commit, environment in first_commits[machine]
-            if commit != in_order[0]
+            if commit != in_order[0][0]
         )
     records_by_machine: dict[str, list[tuple[str, Record]]] = defaultdict(list)
     for (machine, environment), recorded in history.recorded.items():
         runs = [(commit, record) for commit, records in recorded.items() for record in records]
         records_by_machine[machine] += runs
-        changes = _recorded_changes(_environments_of(runs))
-        events += (Event(machine, environment, *change) for change in changes)
+        events += _changes(machine, environment, _environments_of(runs))
     for machine, runs in records_by_machine.items():
         runs.sort(key=lambda run: (order[run[0]], run[1].at))
-        changes = _recorded_changes((commit, record.machine) for commit, record in runs)
-        events += (Event(machine, "", *change) for change in changes)
+        events += _changes(machine, "", ((commit, record.machine) for commit, record in runs))
     for series in history.series:
-        recipes = _recipe_changes(series.columns.valued)
-        events += (Event(series.machine, series.environment, *change) for change in recipes)
+        events += _recipe_changes(series)
     # Without repeats: records have asv's facts too, and many benchmarks change recipe at once.
     return tuple(sorted(dict.fromkeys(events), key=lambda event: order[event.commit]))
 
@@ -163,7 +148,7 @@ def split(history: History) -> tuple[tuple[Segment, ...], ...]:
     for series in history.series:
         columns = series.columns.valued
         commits, values = history.indices(columns), columns.values
-        recipes = {history.order[change.commit] for change in _recipe_changes(columns)}
+        recipes = {history.order[change.commit] for change in _recipe_changes(series)}
         changed = sorted(recipes | changes[series.machine, series.environment])
         periods = np.searchsorted(changed, commits, side="right")
         starts = (np.flatnonzero(np.diff(periods)) + 1).tolist()
@@ -178,9 +163,9 @@ def _condition_changes(history: History, setup: tuple[str, str]) -> set[int]:
     If a commit has several runs, the conditions of the last one count.
     """
     runs = [(commit, records[-1]) for commit, records in history.recorded.get(setup, {}).items()]
-    stored = _recorded_changes(history.facts.get(setup, {}).items())
-    of_machine = _recorded_changes((commit, record.machine) for commit, record in runs)
-    of_environment = _recorded_changes(_environments_of(runs))
+    stored = _changes(*setup, history.facts.get(setup, {}).items())
+    of_machine = _changes(*setup, ((commit, record.machine) for commit, record in runs))
+    of_environment = _changes(*setup, _environments_of(runs))
     changes = [
         *(change for change in stored if not change.fact.startswith(_SOFTWARE)),
         *of_machine,
