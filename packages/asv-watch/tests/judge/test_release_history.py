@@ -30,8 +30,9 @@ def joined(sittings: Sittings) -> list[Comparison]:
 def histories_of(
     sittings: Mapping[str, Sittings], versions: Mapping[str, str] = {}
 ) -> tuple[ReleaseHistory, ...]:
-    graphs = {machine: MachineGraphs(joined(stored)) for machine, stored in sittings.items()}
-    return release_histories(graphs, versions)
+    return release_histories(
+        {machine: MachineGraphs(joined(stored), versions) for machine, stored in sittings.items()}
+    )
 
 
 def history_of(*sittings: list[Comparison]) -> ReleaseHistory:

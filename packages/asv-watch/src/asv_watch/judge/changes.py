@@ -291,7 +291,8 @@ def analyse(history: History, levels: Levels | None = None) -> Findings:
     segments = split(history)
     events = find_events(history)
     graphs = {
-        machine: MachineGraphs(comparisons) for machine, comparisons in history.comparisons.items()
+        machine: MachineGraphs(comparisons, history.versions)
+        for machine, comparisons in history.comparisons.items()
     }
     compared = _compared_commits(history, graphs)
     changes: list[Change] = []
@@ -330,7 +331,7 @@ def analyse(history: History, levels: Levels | None = None) -> Findings:
             if (detectable := smallest_changes(of_machine.comparisons, of_machine)).by_case
         },
         events=events,
-        release_histories=release_histories(graphs, history.versions),
+        release_histories=release_histories(graphs),
     )
 
 

@@ -191,14 +191,18 @@ class _Graphs(NamedTuple):
 class MachineGraphs:
     """The graphs of all cases of one machine, and how precise it is."""
 
-    def __init__(self, comparisons: Sequence[Comparison]) -> None:
+    def __init__(
+        self, comparisons: Sequence[Comparison], versions: Mapping[str, str] = {}
+    ) -> None:
         """Gather the comparisons of a machine; graphs are solved when they are asked for.
 
         Args:
             comparisons: the machine's comparisons, oldest first; those of cases with each other
                 say nothing about versions.
+            versions: maps commit hashes to versions of the package.
         """
         self.comparisons = [each for each in comparisons if not each.cases]
+        self.versions = versions
         self._releases: dict[str, dict[str, CaseGraph]] = {}
 
     @cached_property
@@ -232,15 +236,33 @@ class MachineGraphs:
         """Return the graph of a case with `VersionKey` as nodes; ``None`` without comparisons."""
         return self._commits.of_cases.get(case)
 
-    def releases(self, requirement: str, versions: Mapping[str, str] = {}) -> dict[str, CaseGraph]:
+    def releases(self, requirement: str) -> dict[str, CaseGraph]:
         """Return the graph of each case whose nodes are releases, as `release_names` has them."""
         if requirement not in self._releases:
             named = (
-                (comparison, list[Node](release_names(comparison.sitting, requirement, versions)))
+                (comparison, list[Node](self.release_names(comparison.sitting, requirement)))
                 for comparison in self.comparisons
             )
             self._releases[requirement] = self._graphs(each for each in named if each[1]).of_cases
         return self._releases[requirement]
+
+    def release_names(self, sitting: Sitting, requirement: str) -> list[str]:
+        """Return the release of each side of a sitting that compared releases; else nothing.
+
+        Args:
+            sitting: differs in nothing but releases: all sides run one commit of the project, any
+                commit. Versions of the package itself may also be joined by other commits.
+            requirement: whose releases they are (``2.4.0``); if empty, versions of the package,
+                and the hashes of other commits.
+        """
+        commits = [version.commit for version in sitting.versions]
+        if sitting.requirement != requirement or sitting.kind in OF_ITSELF:
+            return []
+        if not requirement:
+            return [self.versions.get(commit, commit) for commit in commits]
+        if sitting.kind != "release" or len(set(commits)) > 1:
+            return []
+        return [version.requirements[requirement] for version in sitting.versions]
 
     def _graphs(self, comparisons: Iterable[tuple[Comparison, list[Node]]]) -> _Graphs:
         """Return the graph of each case, from comparisons with the nodes of their versions."""
@@ -286,25 +308,6 @@ class MachineGraphs:
 def machine_graphs(results: Path, machine: str) -> MachineGraphs:
     """Return the graphs of what a machine has stored; damaged lines are left out."""
     return MachineGraphs(read_record(results, machine)[0])
-
-
-def release_names(sitting: Sitting, requirement: str, versions: Mapping[str, str]) -> list[str]:
-    """Return the release of each side of a sitting that compared releases; else nothing.
-
-    Args:
-        sitting: differs in nothing but releases: all sides run one commit of the project, any
-            commit. Versions of the package itself may also be joined by other commits.
-        requirement: whose releases they are (``2.4.0``); versions of the package if empty.
-        versions: maps commit hashes to versions of the package; others keep their hash.
-    """
-    commits = [version.commit for version in sitting.versions]
-    if sitting.requirement != requirement or sitting.kind in OF_ITSELF:
-        return []
-    if not requirement:
-        return [versions.get(commit, commit) for commit in commits]
-    if sitting.kind != "release" or len(set(commits)) > 1:
-        return []
-    return [version.requirements[requirement] for version in sitting.versions]
 
 
 NEWEST = 5

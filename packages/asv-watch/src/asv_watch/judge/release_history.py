@@ -16,7 +16,7 @@ from itertools import combinations, pairwise
 import msgspec
 
 from asv_watch.comparison import DAY, Comparison, Outcome, Ratio, import_case, is_import
-from asv_watch.judge.graph import CaseGraph, MachineGraphs, release_names
+from asv_watch.judge.graph import CaseGraph, MachineGraphs
 from asv_watch.versions.version import Release, Version, release_order
 
 
@@ -107,24 +107,20 @@ class ReleaseHistory(msgspec.Struct, frozen=True, dict=True):
         }
 
 
-def release_steps(
-    graphs: MachineGraphs, requirement: str, versions: Mapping[str, str] = {}
-) -> dict[tuple[str, str], ReleaseStep]:
+def release_steps(graphs: MachineGraphs, requirement: str) -> dict[tuple[str, str], ReleaseStep]:
     """Gather a machine's comparisons of releases that differ in nothing else.
 
-    ``versions`` maps commit hashes to versions of the package, whose releases are compared if
-    ``requirement`` is empty.
-
     Returns:
-        Maps the older and the later release to their comparisons.
+        Maps the older and the later release to their comparisons. Without a requirement they are
+        versions of the package.
     """
     steps: dict[tuple[str, str], ReleaseStep] = {}
     for comparison in graphs.comparisons:
         if is_import(comparison.case) and comparison.failed:
             continue  # a release could not be installed or imported
-        names = release_names(comparison.sitting, requirement, versions)
+        names = graphs.release_names(comparison.sitting, requirement)
         if not requirement:
-            names = [name if name in versions.values() else "" for name in names]
+            names = [name if name in graphs.versions.values() else "" for name in names]
         indexed = sorted(
             ((name, index) for index, name in enumerate(names) if name),
             key=lambda each: release_order(each[0]),
@@ -135,7 +131,7 @@ def release_steps(
                 step.add(comparison, old, new)
     for pair, step in steps.items():
         for case in step.commits:
-            graph = graphs.releases(requirement, versions).get(case)
+            graph = graphs.releases(requirement).get(case)
             ratio = graph.ratio(*pair) if graph else None
             if ratio is not None:
                 step.ratios[case] = ratio
@@ -162,14 +158,8 @@ def failed_releases(comparisons: Sequence[Comparison], requirement: str) -> dict
     return {release: reason for release, reason in reasons.items() if reason}
 
 
-def release_histories(
-    graphs: Mapping[str, MachineGraphs], versions: Mapping[str, str] = {}
-) -> tuple[ReleaseHistory, ...]:
-    """Gather the interleaved comparisons of neighbouring releases.
-
-    Args:
-        graphs: maps a machine to its graphs.
-        versions: maps commit hashes to versions of the package.
+def release_histories(graphs: Mapping[str, MachineGraphs]) -> tuple[ReleaseHistory, ...]:
+    """Gather the interleaved comparisons of neighbouring releases, by machine.
 
     Returns:
         A history for each machine and requirement whose releases it compared, and for its
@@ -180,7 +170,7 @@ def release_histories(
     for machine, of_machine in graphs.items():
         requirements = (each.sitting.requirement for each in of_machine.comparisons)
         for requirement in dict.fromkeys(requirements):
-            steps = release_steps(of_machine, requirement, versions)
+            steps = release_steps(of_machine, requirement)
             releases = tuple(sorted({name for pair in steps for name in pair}, key=release_order))
             neighbours = [steps[pair] for pair in pairwise(releases) if pair in steps]
             if neighbours:
@@ -190,7 +180,7 @@ def release_histories(
                     requirement,
                     releases,
                     tuple(reversed(neighbours)),
-                    of_machine.releases(requirement, versions),
+                    of_machine.releases(requirement),
                     _null_ratios(of_machine.comparisons, requirement, recipes),
                 )
                 histories.append(history)
