@@ -315,12 +315,12 @@ def analyse(history: History, levels: Levels | None = None) -> Findings:
     def newest_first(changes: Iterable[Change]) -> list[Change]:
         return sorted(changes, key=lambda change: (-change.commit, change.series))
 
-    judged = [_explained(history, change, events) for change in newest_first(changes)]
+    explained = [_explained(history, change, events) for change in newest_first(changes)]
     return Findings(
         segments=segments,
         noise=tuple(map(noise_between_runs, segments)),
-        changes=tuple(change for change in judged if not change.is_dismissed),
-        dismissed=tuple(change for change in judged if change.is_dismissed),
+        changes=tuple(change for change in explained if not change.is_dismissed),
+        dismissed=tuple(change for change in explained if change.is_dismissed),
         near=tuple(newest_first(near)),
         exact_changes=tuple(_explained(history, c, events) for c in newest_first(exact)),
         graphs=graphs,

@@ -78,17 +78,21 @@ def front_page(contents: Contents) -> tuple[Overview, Shown | None]:
     histories = of_releases or list(all_histories)
     lasting = list(_lasting_releases(of_releases, contents)) or list(_lasting_commits(contents))
     lasting.sort(key=lambda entry: certainty(entry[0]), reverse=True)
-    largest: dict[Verdict, Callable[[], LastingSentence]] = {}
+    sentence_about: dict[Verdict, Callable[[], LastingSentence]] = {}
     by_row: dict[int, float] = {}
     for ratio, describe in lasting:
-        largest.setdefault(ratio.verdict, describe)
+        sentence_about.setdefault(ratio.verdict, describe)
         by_row.setdefault(contents.cases.entry(ratio.case).row, certainty(ratio))
-    both = _release_sentence(histories, contents.cases), _commits_sentence(contents)
-    sentences = list(filter(None, both))
+    headline = [_release_sentence(histories, contents.cases), _commits_sentence(contents)]
+    sentences = [sentence for sentence in headline if sentence]
     overview = Overview(
         headline=" ".join(sentences),
         title=sentences[0],
-        lasting=[largest[v]() for v in (Verdict.WORSE, Verdict.BETTER) if v in largest],
+        lasting=[
+            sentence_about[verdict]()
+            for verdict in (Verdict.WORSE, Verdict.BETTER)
+            if verdict in sentence_about
+        ],
     )
     return overview, releases_map(histories, by_row, contents) or commits_map(contents)
 

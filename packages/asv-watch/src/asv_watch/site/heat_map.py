@@ -47,7 +47,7 @@ def releases_map(
 ) -> Shown | None:
     """Return a heat map for each group; a row is of the machine that compared it most.
 
-    ``certainty`` maps a row to how certainly a difference lasts in it: the first is most certain.
+    ``certainty`` maps a row to how certainly a difference lasts in it; the largest comes first.
     """
     table = contents.cases
     columns = sorted({step.after for h in histories for step in h.steps}, key=release_order)
@@ -60,12 +60,12 @@ def releases_map(
                 for step in history.steps
                 if (ratio := step.times.get(case))
             }
-            line: Shown = {"case": case, "machine": history.machine, "cells": cells}
-            line["total"] = _total(history, case)
-            by_row[table.entry(case).row][number].append(line)
+            line = {"case": case, "machine": history.machine, "cells": cells}
+            total = {"total": _total(history, case)}
+            by_row[table.entry(case).row][number].append(line | total)
     groups: dict[str, list[Shown]] = defaultdict(list)
     for row in sorted(by_row, key=lambda row: (-certainty.get(row, 0.0), row)):
-        for line in max(by_row[row].values(), key=lambda of: sum(len(x["cells"]) for x in of)):
+        for line in max(by_row[row].values(), key=_cell_count):
             if len(columns) < 3 or len(line["cells"]) > 1:
                 groups[table.rows[row].group].append(line)
     if not groups:
@@ -96,6 +96,10 @@ def releases_map(
         "total": "since",
         "more": "#/releases",
     }
+
+
+def _cell_count(lines: Sequence[Shown]) -> int:
+    return sum(len(line["cells"]) for line in lines)
 
 
 def _cause(cells: Iterable[Shown | None]) -> str:
