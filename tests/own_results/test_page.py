@@ -22,13 +22,12 @@ from asv_watch.asv.publish_hook import Project
 from asv_watch.asv.settings import read_configuration
 from asv_watch.comparison import Metric
 from asv_watch.errors import WatchError
-from asv_watch.judge.findings import Findings, analyse
+from asv_watch.judge.changes import Findings, analyse
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
 from asv_watch.records.notes import read_notes
 from asv_watch.site.about_data import about_data
 from asv_watch.site.build import build_site
-from asv_watch.site.case_table import case_table, main_groups
 from asv_watch.site.contents import contents_of, in_order
 from asv_watch.site.front_page import front_page
 from asv_watch.versions.git import read_commits
@@ -124,7 +123,7 @@ def page(
     project = Project("torchspeed", "", "", "")
     contents = contents_of(stored_history, stored_findings)
     build_site(folder, contents, generated=1, project=project)
-    grid = front_page(contents, case_table(contents), main_groups(contents)).grid
+    _, grid = front_page(contents)
     assert grid
     files = [_data(path) for path in sorted((folder / "data" / "s").glob("*.js"))]
     releases, release_pairs = (

@@ -19,7 +19,6 @@ from asv_watch.records.store import (
 from asv_watch.versions.version import Version
 from tests.making import make_rounds
 
-DAY = 86_400
 ROUNDS = 6
 COMMIT = "6b7719da982193ab914d12f65da0a515cc63d193"
 

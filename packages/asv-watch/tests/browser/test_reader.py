@@ -262,6 +262,12 @@ def test_values_are_read_at_the_cursor(visitor: Visitor) -> None:
     assert visitor.address.startswith("#/changes?")
 
 
+def test_chosen_cases_of_one_column_have_hues_of_their_own(visitor: Visitor) -> None:
+    page = visitor.go(timeline(DARNN, DARNN.replace("darnn", "lstnet")))
+    lines = page.locator("[role=application] g.series").all()
+    assert [line.get_attribute("class") for line in lines] == ["hue-0 series", "hue-1 series"]
+
+
 def test_the_history_of_a_case_is_that_of_the_timeline(site: Site, visitor: Visitor) -> None:
     change = next(c for c in site.index["changes"] if c["state"] == "measured")
     series = site.index["series"][change["s"]]

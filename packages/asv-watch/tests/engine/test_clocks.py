@@ -17,15 +17,15 @@ from asv_watch.engine.measuring import Compared, measure_cases
 from asv_watch.engine.processes import SideResult
 from asv_watch.engine.rounds import clock_of
 from asv_watch.gate.result import judged_ratios
-from asv_watch.judge.findings import analyse
+from asv_watch.judge.changes import analyse
 from asv_watch.judge.graph import MachineGraphs
 from asv_watch.records.store import SittingWriter, read_record
 from asv_watch.site.change_data import change_data
 from asv_watch.site.contents import contents_of, in_order
-from asv_watch.site.pair_data import commit_pairs
+from asv_watch.site.data_files import commit_pairs
 from asv_watch.versions.version import Version
 from tests.engine.test_rounds import SIDES
-from tests.judge.test_findings import comparison, history_of, noisy
+from tests.judge.test_changes import comparison, history_of, noisy
 from tests.making import MACHINE
 
 CASE = MeasurableCase("s.time_it", "s.time_it-0", 1.0)

@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from asv_watch.judge.causes import in_words
-from asv_watch.judge.changes import Change
-from asv_watch.judge.findings import analyse
+from asv_watch.judge.changes import Change, analyse
 from asv_watch.records.history import History
 from asv_watch.records.labels import Layout
 from asv_watch.records.records import NEVER_RUN
@@ -17,7 +16,7 @@ from asv_watch.records.store import (
     StoredExplanation,
 )
 from asv_watch.versions.version import Version
-from tests.judge.test_findings import history_of, noisy
+from tests.judge.test_changes import history_of, noisy
 from tests.making import MACHINE, commit_hash, run_of
 
 CASE = "suite.Suite.time_forward('darnn', 'cpu')"
@@ -183,5 +182,5 @@ def test_operators_have_the_names_that_a_project_gives_them() -> None:
     assert {name: layout.operator(name) for name in names} == names
     assert Layout().operator("aten::copy_") == "aten::copy", "no project's names are built in"
     explanation = Explanation(seconds=(0.2, 0.157), operators=ATTENTION[:2])
-    sentence = in_words(explanation, naming=layout.operator)
+    sentence = in_words(explanation, layout=layout, for_people=True)
     assert sentence == "all of it: attention, 127 → 84.0 ms"

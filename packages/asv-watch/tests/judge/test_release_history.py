@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 from msgspec.structs import replace
 
-from asv_watch.comparison import Comparison, Kind, Outcome, import_case
+from asv_watch.comparison import DAY, Comparison, Kind, Outcome, import_case
 from asv_watch.judge.graph import MachineGraphs
 from asv_watch.judge.release_history import (
     ReleaseHistory,
@@ -17,7 +17,7 @@ from asv_watch.judge.release_history import (
 from asv_watch.versions.version import Release
 from tests.judge.test_graph import LADDER, compared
 from tests.making import commit_hash
-from tests.planted_comparisons import DAY, compared_releases, failed_release
+from tests.planted_comparisons import compared_releases, failed_release
 
 Sittings = Sequence[list[Comparison]]
 FIRST = 1_780_000_000
@@ -30,8 +30,9 @@ def joined(sittings: Sittings) -> list[Comparison]:
 def histories_of(
     sittings: Mapping[str, Sittings], versions: Mapping[str, str] = {}
 ) -> tuple[ReleaseHistory, ...]:
-    graphs = {machine: MachineGraphs(joined(stored)) for machine, stored in sittings.items()}
-    return release_histories(graphs, versions)
+    return release_histories(
+        {machine: MachineGraphs(joined(stored), versions) for machine, stored in sittings.items()}
+    )
 
 
 def history_of(*sittings: list[Comparison]) -> ReleaseHistory:

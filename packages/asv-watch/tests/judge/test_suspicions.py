@@ -11,9 +11,9 @@ from msgspec import structs
 from msgspec.structs import astuple
 
 from asv_watch.asv.steps import Levels, kept_levels
-from asv_watch.judge.changes import NEWEST, WINDOW
-from asv_watch.judge.findings import analyse
+from asv_watch.judge.changes import NEWEST, WINDOW, analyse
 from asv_watch.judge.segments import find_events, noise_between_runs, split
+from tests.judge.test_changes import noisy
 from tests.making import commit_hash, make_history, make_series, run_of
 
 
@@ -123,14 +123,6 @@ def test_it_is_the_coefficient_of_variation_whatever_a_few_steps_and_spikes_add(
 def test_of_too_few_values_or_those_without_a_logarithm_it_is_unknown(values: list[float]) -> None:
     assert noise_of(values) is None
     assert noise_of([3.0] * 8) == 0
-
-
-def noisy(changes: dict[int, float], count: int = 40, noise: float = 0.01) -> Any:
-    """Values that are multiplied by a factor from an index on."""
-    values = np.random.default_rng(3).lognormal(0.0, noise, count)
-    for index, factor in changes.items():
-        values[index:] *= factor
-    return values
 
 
 def suspected(values: Any, levels: Levels | None = None) -> list[int]:

@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 from asv_watch.errors import WatchError
-from asv_watch.judge.changes import Change
-from asv_watch.judge.findings import analyse
+from asv_watch.judge.changes import Change, analyse
 from asv_watch.night.command import parse_part
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history

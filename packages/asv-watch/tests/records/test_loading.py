@@ -14,12 +14,11 @@ from asv.runner import BenchmarkResult
 
 from asv_watch.comparison import Comparison, Outcome
 from asv_watch.errors import WatchError
-from asv_watch.judge.findings import analyse
+from asv_watch.judge.changes import analyse
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
 from asv_watch.records.records import Run
 from asv_watch.site.about_data import about_data
-from asv_watch.site.case_table import case_table
 from asv_watch.site.contents import contents_of
 from asv_watch.site.release_data import FailedRelease, release_data
 from asv_watch.versions.git import read_commits
@@ -416,7 +415,7 @@ def test_a_machine_that_only_compared_releases_is_a_machine_too(results_dir: Pat
     assert history.problems == ()
     assert set(history.machines) == set(history.comparisons) | {"ci-2core"} == {"ci-2core", "lab"}
     contents = contents_of(history, analyse(history))
-    [releases] = release_data(contents, case_table(contents), set())
+    [releases] = release_data(contents)
     assert (releases.machine, releases.cpu) == ("lab", "")
     assert releases.versions == ("2.8.0", "2.9.1")
     assert releases.failed == [FailedRelease("torch 2.10.0", "no wheel")]

@@ -16,7 +16,7 @@ import pytest
 
 from asv_watch.asv import publish_hook
 from asv_watch.comparison import Comparison
-from asv_watch.judge.findings import analyse
+from asv_watch.judge.changes import analyse
 from asv_watch.records.labels import UNDECLARED, Layout
 from asv_watch.records.loading import load_history
 from asv_watch.site.build import build_site
@@ -29,6 +29,7 @@ from tests.making import LAYOUT
 
 SOURCES = Path(__file__).parents[2] / "src"
 ADDRESS = "https://example.org/torchspeed"
+ATOM = "{http://www.w3.org/2005/Atom}"
 PUBLISHED = tuple(
     PublishedValue(
         f"time_series.TimeSeries.time_forward('darnn', '{device}')",
@@ -56,6 +57,17 @@ class Project:
     @property
     def results(self) -> Path:
         return self.root / "results"
+
+    @property
+    def index(self) -> Any:
+        """The index of the published site."""
+        return self.data("index")
+
+    def data(self, name: str) -> Any:
+        """What a data file of the published site holds."""
+        registered_name, data = registered(self.html / "data" / f"{name}.js")
+        assert registered_name == name
+        return data
 
     def result_files(self) -> list[Path]:
         return sorted(
@@ -174,14 +186,3 @@ def parsed_xml(raw: bytes) -> ET.Element:
 def case_of(index: dict[str, Any], series: dict[str, Any]) -> str:
     """The case of a series of the index, as asv writes it."""
     return str(index["cases"][series["c"]]["key"])
-
-
-def labels_of(index: dict[str, Any], series: dict[str, Any]) -> dict[str, str]:
-    """The parameters of a series, its pass included."""
-    return dict(index["cases"][series["c"]]["labels"])
-
-
-def metric_of(index: dict[str, Any], series: dict[str, Any]) -> dict[str, Any]:
-    """What a series measures."""
-    benchmark = index["benchmarks"][index["cases"][series["c"]]["b"]]
-    return dict(index["metrics"][benchmark["metric"]])

@@ -1,26 +1,47 @@
-"""The data files say what the results say, in the format that docs/answers.md lays down."""
+"""The data files say what the results and their structs say, as docs/answers.md lays down."""
 
+import json
 import math
+import re
+import shlex
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from asv_watch.comparison import Outcome
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
-from asv_watch.records.records import Environment
-from asv_watch.site import index as index_module
-from asv_watch.site import names
+from asv_watch.records.records import Benchmark, Environment
+from asv_watch.site import data_files, names
 from asv_watch.site.contents import order_of_release
+from asv_watch.site.data_files import (
+    BenchmarkFile,
+    BenchmarkSource,
+    PairRow,
+    description,
+    measure_command,
+)
+from asv_watch.site.index import Index
 from asv_watch.site.names import slug
+from asv_watch.site.release_data import ReleaseHistoryData
 from asv_watch.versions.git import read_commits
-from tests.site.conftest import Project, case_of, registered
+from tests.generator import Plan
+from tests.planted_comparisons import (
+    compared_cases,
+    compared_releases,
+    explained_releases,
+    write_explanations,
+)
+from tests.site.conftest import Project, case_of, make_project, registered
+
+CASE = "time_series.TimeSeries.time_forward('darnn', 'cpu')"
 
 
 @pytest.fixture(scope="module")
-def index(published: Project) -> dict[str, Any]:
-    index: dict[str, Any] = registered(published.html / "data/index.js")[1]
-    return index
+def index(published: Project) -> Any:
+    return published.index
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +51,7 @@ def history(published: Project) -> History:
 
 
 def test_the_files_of_the_benchmarks_hold_every_value(
-    published: Project, index: dict[str, Any], history: History
+    published: Project, index: Any, history: History
 ) -> None:
     id_of = {
         name: names.environment_id(environment)
@@ -44,7 +65,7 @@ def test_the_files_of_the_benchmarks_hold_every_value(
     }
     seen = 0
     for benchmark in index["benchmarks"]:
-        _, data = registered(published.html / "data" / "s" / f"{benchmark['slug']}.js")
+        data = published.data(f"s/{benchmark['slug']}")
         assert data["benchmark"] == benchmark["name"]
         for row in data["series"]:
             series = index["series"][row["s"]]
@@ -68,9 +89,7 @@ def test_the_files_of_the_benchmarks_hold_every_value(
     assert seen == len(wanted)
 
 
-def test_what_never_ran_somewhere_is_no_series_there(
-    index: dict[str, Any], history: History
-) -> None:
+def test_what_never_ran_somewhere_is_no_series_there(index: Any, history: History) -> None:
     ran = sum(bool(series.columns) for series in history.series)
     never = [series for series in index["series"] if series["status"] == "never run"]
     assert len(index["series"]) == ran + len(never)
@@ -79,16 +98,16 @@ def test_what_never_ran_somewhere_is_no_series_there(
     assert set(cases) == set(range(len(index["cases"])))
 
 
-def test_a_level_moves_only_where_a_change_was_measured(index: dict[str, Any]) -> None:
+def test_a_level_moves_only_where_a_change_was_measured(index: Any) -> None:
     moved = {change["s"] for change in index["changes"] if change["state"] == "measured"}
     far = {number for number, series in enumerate(index["series"]) if series["moved"]}
     assert far
     assert far <= moved
 
 
-def test_runs_of_a_stretch_lie_around_its_level(published: Project, index: dict[str, Any]) -> None:
+def test_runs_of_a_stretch_lie_around_its_level(published: Project, index: Any) -> None:
     for benchmark in index["benchmarks"]:
-        _, data = registered(published.html / "data" / "s" / f"{benchmark['slug']}.js")
+        data = published.data(f"s/{benchmark['slug']}")
         for row in data["series"]:
             cut = row.get("stretches", [])
             for number, (first, level, scale) in enumerate(cut):
@@ -137,9 +156,9 @@ def test_environments_are_listed_by_release_and_labelled_by_what_differs() -> No
 def test_a_long_history_is_told_over_several_files(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(index_module, "VALUES", 180)
+    monkeypatch.setattr(data_files, "VALUES", 180)
     project.build()
-    index = registered(project.html / "data" / "index.js")[1]
+    index = project.index
     share = index["share"]
     assert share == 180 // len(index["commits"])
     for position, benchmark in enumerate(index["benchmarks"]):
@@ -151,9 +170,7 @@ def test_a_long_history_is_told_over_several_files(
         messages = []
         for number in range(-(-len(members) // share)):
             suffix = f"~{number}" if number else ""
-            path = project.html / "data" / "s" / f"{benchmark['slug']}{suffix}.js"
-            name, data = registered(path)
-            assert name == f"s/{path.stem}"
+            data = project.data(f"s/{benchmark['slug']}{suffix}")
             assert len(data["series"]) <= share
             messages += [entry["s"] for entry in data["series"]]
         assert messages == members
@@ -185,3 +202,64 @@ asv: benchmark failed (exit status 1)
 )
 def test_the_exception_is_found(message: str, line: str) -> None:
     assert names.exception_line(message) == line
+
+
+def test_related_measurements_are_of_the_same_work_in_the_same_place(
+    published: Project, index: Any
+) -> None:
+    data = published.data("c/time_series.TimeSeries.time_forward")
+    seen = set()
+    for own, others in data["related"].items():
+        mine = index["series"][int(own)]
+        for other in others:
+            theirs = index["series"][other]
+            assert (theirs["m"], theirs["e"]) == (mine["m"], mine["e"])
+            here, there = (index["cases"][series["c"]] for series in (mine, theirs))
+            for key in ("model", "device", "pass"):
+                assert there["labels"][key] == here["labels"][key]
+            metric = index["metrics"][index["benchmarks"][there["b"]]["metric"]]
+            seen.add(metric["label"])
+    assert seen == {"instructions", "throughput", "peak memory"}
+
+
+def test_the_command_selects_its_case_alone() -> None:
+    others = [CASE.replace("darnn", "darnn2"), f"x.{CASE}", f"{CASE}x"]
+    program, verb, option, pattern = shlex.split(measure_command(CASE))
+    assert (program, verb, option) == ("asv-watch", "bench", "--cases")
+    assert [entry for entry in [CASE, *others] if re.search(pattern, entry)] == [CASE]
+    assert "\\" not in pattern
+
+
+def test_the_description_is_the_functions_docstring() -> None:
+    code = 'class S:\n    """The suite."""\n    def time_x(self):\n        """One pass."""\n'
+    assert description(Benchmark("a.S.time_x", "time", "s", code=code)) == "One pass."
+    assert description(Benchmark("a.S.time_y", "time", "s", code=code)) == "The suite."
+    assert description(Benchmark("a.S.time_x", "time", "s", code="class (")) == ""
+
+
+FILES = {
+    "index.js": Index,
+    "s/*.js": BenchmarkFile,
+    "c/*.js": BenchmarkSource,
+    "releases.js": list[ReleaseHistoryData],
+    "release-pairs.js": list[dict[str, list[PairRow]]],
+}
+
+
+def test_what_is_published_has_the_types_of_its_structs(tmp_path: Path) -> None:
+    """A site with something of everything."""
+    plan = Plan(commits=30, machines=("ci-2core",), machine_steps=1)
+    project = make_project(tmp_path / "it", plan)
+    released = compared_releases("2.14.1", "2.15.0", {CASE: 1.1})
+    stored = project.contents().history.comparisons["ci-2core"]
+    explained = explained_releases("2.14.1", "2.15.0", CASE, "aten::mm", (1.0, 1.1))
+    write_explanations(project.results / "ci-2core", [explained])
+    cases = compared_cases((CASE, CASE), (0.2, 0.1), machine="ci-2core")
+    project.build({"ci-2core": (*stored, *released, *cases)})
+    for pattern, kind in FILES.items():
+        paths = sorted((project.html / "data").glob(pattern))
+        assert paths, pattern
+        for path in paths:
+            _, data = registered(path)
+            read: Any = msgspec.convert(data, kind, str_keys=True)
+            assert json.loads(msgspec.json.encode(read)) == data, path

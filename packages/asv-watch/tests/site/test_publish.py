@@ -17,22 +17,6 @@ from tests.site.conftest import SOURCES, Project, make_project, tree
 GITIGNORE = "# Where the site goes.\n*\n!.gitignore\n"
 
 
-def test_every_file_of_the_site_is_there(published: Project) -> None:
-    names = set(tree(published.html))
-    assert {
-        "index.html",
-        "index.json",
-        "site.js",
-        "site.css",
-        "favicon.svg",
-        "feed.xml",
-        "badge.svg",
-        "data/index.js",
-        ".gitignore",
-    } <= names
-    assert not any(name.startswith(".publishing") for name in names)
-
-
 def test_two_builds_differ_in_nothing_but_the_declared_time(project: Project) -> None:
     for name, moment in (("one", "1700000000"), ("two", "1800000000")):
         project.publish("--html-dir", name, env={"SOURCE_DATE_EPOCH": moment})
@@ -58,8 +42,7 @@ def test_the_gitignore_that_stood_there_stays(project: Project) -> None:
 def test_a_range_limits_what_is_published(project: Project) -> None:
     hashes = project.generated.hashes
     project.publish(f"{hashes[5]}..{hashes[9]}")
-    index = json.loads((project.html / "index.json").read_text())
-    assert [commit[0] for commit in index["commits"]] == list(hashes[6:10])
+    assert [commit[0] for commit in project.index["commits"]] == list(hashes[6:10])
 
 
 def test_a_known_address_makes_links_absolute(project: Project) -> None:
@@ -141,8 +124,7 @@ def test_a_machine_that_only_publishes_keeps_levels_and_reads_every_result_anew(
             re.sub(r'("s.S.time_forward": \[\[)[^],]+', r"\g<1>0.125", path.read_text())
         )
     project.publish()
-    index = json.loads((project.html / "index.json").read_text())
-    assert {series["last"]["v"] for series in index["series"] if series["last"]} == {0.125}
+    assert {one["last"]["v"] for one in project.index["series"] if one["last"]} == {0.125}
 
 
 def _stored(project: Project, number: int, value: str) -> Path:
@@ -186,11 +168,10 @@ def test_files_of_every_damage_are_named_and_the_rest_published(project: Project
     assert "Traceback" not in output
     for path in (*named, benchmarks):
         assert output.count(path.name) == 1, path
-    index = json.loads((project.html / "index.json").read_text())
     page = (project.html / "index.html").read_text()
     [problems] = re.findall("could not be read</h2>(.*?)</ul>", page, re.DOTALL)
     assert problems.count("<li>") == len(named) + 1
-    assert sum(series["last"] is not None for series in index["series"]) > 10
+    assert sum(series["last"] is not None for series in project.index["series"]) > 10
 
 
 def test_the_command_publishes_what_asv_publishes(project: Project) -> None:

@@ -6,8 +6,7 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from asv_watch.judge.changes import Change
-from asv_watch.judge.findings import analyse
+from asv_watch.judge.changes import Change, analyse
 from asv_watch.records.history import History
 from asv_watch.records.store import Explanation, OperatorDifference, StoredExplanation
 from asv_watch.site.contents import contents_of
@@ -15,7 +14,7 @@ from asv_watch.site.report import Markup, write_report
 from asv_watch.text import quantities
 from asv_watch.versions.git import Ancestry
 from asv_watch.versions.version import Version
-from tests.judge.test_findings import comparison, history_of, noisy
+from tests.judge.test_changes import comparison, history_of, noisy
 from tests.making import MACHINE, commit_hash
 
 CASE = "suite.Suite.time_forward('darnn', 'cpu')"

@@ -5,7 +5,7 @@ and the release of the change's series, and its versions lie between the two com
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from asv_watch.records.history import History, Series
@@ -87,7 +87,8 @@ def in_words(
     explanation: Explanation,
     ratio: float | None = None,
     layout: Layout = UNDECLARED,
-    naming: Callable[[str], str] = str,
+    *,
+    for_people: bool = False,
 ) -> str:
     """Return one line: the operator that accounts for most of the difference.
 
@@ -103,12 +104,14 @@ def in_words(
         ratio: Time of the case after over before, as measured without a profiler; if it is not
             known, the ratio of all operators in the profile.
         layout: Declares which operators call a kernel.
-        naming: Returns the name of an operator for people; by default its own name.
+        for_people: Whether operators have the names that the layout gives them.
     """
     leading = leading_operator(explanation, ratio)
     if isinstance(leading, str):
         return f"no cause found: {leading}"
-    names = list(dict.fromkeys(map(naming, leading.name.split(_SUCCESSION))))
+    names = leading.name.split(_SUCCESSION)
+    if for_people:
+        names = list(dict.fromkeys(map(layout.operator, names)))
     parts = [_SUCCESSION.join(names), quantities.moved(*leading.seconds, "seconds")]
     kernel = next(
         (change for change in explanation.kernels if layout.calls(leading.name, change.primitive)),

@@ -1,4 +1,6 @@
-"""Changes of a series: measured by a comparison, or suspected from separate runs.
+"""What a history says: changes, measured by a comparison or suspected from separate runs.
+
+Pages, data files, reports and nights read its `Findings`, so that all of them say the same.
 
 - A change is **measured** if interleaved comparisons show that its two commits differ
   (`MeasuredCommits`). Its size is their ratio, with its interval.
@@ -28,8 +30,10 @@ import msgspec
 
 from asv_watch.asv.steps import Level, Levels
 from asv_watch.comparison import Clock, Ratio
-from asv_watch.judge.graph import CaseGraph
-from asv_watch.judge.segments import Segment
+from asv_watch.judge.causes import explained_between
+from asv_watch.judge.graph import CaseGraph, Detectable, MachineGraphs, smallest_changes
+from asv_watch.judge.release_history import ReleaseHistory, release_histories
+from asv_watch.judge.segments import Event, Segment, find_events, noise_between_runs, split
 from asv_watch.records.history import Floats, History
 from asv_watch.records.notes import ChangeNote
 from asv_watch.records.records import Benchmark
@@ -107,6 +111,17 @@ class MeasuredCommits:
             if self.pairs[ends].differs and not overlaps(ends, changed):
                 changed[ends] = self.pairs[ends]
         return dict(sorted(changed.items()))
+
+    def unconfirmed(self) -> Pairs:
+        """The pairs of one sitting that would be a change if their interval were narrower."""
+        return {
+            ends: ratio
+            for ends, ratio in self.pairs.items()
+            if abs(math.log(ratio.ratio)) >= SMALLEST
+            and not ratio.differs
+            and len(ratio.sittings) == 1
+            and not overlaps(ends, self.changed)
+        }
 
     def _ratios(self, ends: Iterable[tuple[int, int]]) -> Pairs:
         return {each: ratio for each in ends if (ratio := self.ratio(*each)) is not None}
@@ -242,7 +257,115 @@ def kind_of(benchmark: Benchmark) -> Kind | None:
     return None if benchmark.type == "track" else KIND_OF_UNIT.get(benchmark.unit)
 
 
-def exact_changes(history: History, index: int) -> Iterator[Change]:
+class Findings(msgspec.Struct, frozen=True):
+    """The conclusions about a history; tuples with an entry for each series have its order."""
+
+    segments: tuple[tuple[Segment, ...], ...]
+    """The segments of each series: runs under the same conditions, compared only within them."""
+    noise: tuple[float | None, ...]
+    """The noise of each series: standard deviation of a value's logarithm between runs, if
+    known."""
+    changes: tuple[Change, ...]
+    """Measured and suspected changes of times and memory, the newest commit first."""
+    dismissed: tuple[Change, ...]
+    """Suspected changes that a note calls false alarms; they are not in `changes`."""
+    near: tuple[Change, ...]
+    """Ratios of one sitting that are nearly a change; they are measured again, not claimed."""
+    exact_changes: tuple[Change, ...]
+    """Changes of exact values, the newest commit first."""
+    graphs: Mapping[str, MachineGraphs]
+    """Maps a machine to the graphs of all its comparisons."""
+    compared: Mapping[int, MeasuredCommits]
+    """Maps the index of a series to its compared commits."""
+    detectable: Mapping[str, Detectable]
+    """Maps a machine to the smallest changes that its interleaved comparisons can show."""
+    events: tuple[Event, ...]
+    """Oldest commit first."""
+    release_histories: tuple[ReleaseHistory, ...]
+    """For each machine and requirement whose releases it compared."""
+
+
+def analyse(history: History, levels: Levels | None = None) -> Findings:
+    """Work out the noise, changes, events and release comparisons of a history."""
+    levels = levels or Levels()
+    segments = split(history)
+    events = find_events(history)
+    graphs = {
+        machine: MachineGraphs(comparisons, history.versions)
+        for machine, comparisons in history.comparisons.items()
+    }
+    compared = _compared_commits(history, graphs)
+    changes: list[Change] = []
+    near: list[Change] = []
+    exact: list[Change] = []
+    for index, series in enumerate(history.series):
+        kind = kind_of(history.benchmarks[series.case.benchmark])
+        if kind == "exact":
+            exact += _exact_changes(history, index)
+        elif kind and index in compared:
+            commits = compared[index]
+            changes += _compared(history, index, kind, "measured", commits.changed)
+            near += _compared(history, index, kind, "suspected", commits.unconfirmed())
+        elif kind:
+            changes += (
+                _change(history, index, kind, "suspected", ends, values)
+                for ends, values in find_suspicions(segments[index], levels)
+            )
+
+    def newest_first(changes: Iterable[Change]) -> list[Change]:
+        return sorted(changes, key=lambda change: (-change.commit, change.series))
+
+    explained = [_explained(history, change, events) for change in newest_first(changes)]
+    return Findings(
+        segments=segments,
+        noise=tuple(map(noise_between_runs, segments)),
+        changes=tuple(change for change in explained if not change.is_dismissed),
+        dismissed=tuple(change for change in explained if change.is_dismissed),
+        near=tuple(newest_first(near)),
+        exact_changes=tuple(_explained(history, c, events) for c in newest_first(exact)),
+        graphs=graphs,
+        compared=compared,
+        detectable={
+            machine: detectable
+            for machine, of_machine in graphs.items()
+            if (detectable := smallest_changes(of_machine.comparisons, of_machine)).by_case
+        },
+        events=events,
+        release_histories=release_histories(graphs),
+    )
+
+
+def _compared_commits(
+    history: History, graphs: Mapping[str, MachineGraphs]
+) -> dict[int, MeasuredCommits]:
+    """Map the index of a series to its compared commits.
+
+    If a machine measured a case in several environments with one release and Python, the commits
+    belong to the environment that measured the newest commit.
+    """
+    newest: dict[tuple[str, str, Release, str], tuple[int, int]] = {}
+    for index, series in enumerate(history.series):
+        measured = history.indices(series.columns)
+        environment = history.environments[series.environment]
+        key = series.machine, series.case.name, environment.release, environment.python
+        last = int(measured[-1]) if len(measured) else -1
+        newest[key] = max(newest.get(key, (-1, -1)), (last, index))
+    positions = {
+        commit: position
+        for commit, position in history.positions.items()
+        if commit in history.order
+    }
+    compared = {}
+    for (machine, case, release, python), (_, index) in newest.items():
+        graph = graphs[machine].commits(case) if machine in graphs else None
+        if graph is not None:
+            commits = MeasuredCommits(graph, positions, release, python)
+            if len(commits.nodes) > 1:
+                compared[index] = commits
+    return compared
+
+
+def _exact_changes(history: History, index: int) -> Iterator[Change]:
     """Yield each difference of an exact series from one measured commit to the next."""
     columns = history.series[index].columns.valued
     commits: list[int] = history.indices(columns).tolist()
@@ -252,12 +375,21 @@ def exact_changes(history: History, index: int) -> Iterator[Change]:
             yield _change(history, index, "exact", "measured", ends, (before, after))
 
 
-def suspected_changes(
-    history: History, index: int, kind: Kind, segments: Sequence[Segment], levels: Levels
+def _compared(
+    history: History, index: int, kind: Kind, state: State, pairs: Pairs
 ) -> Iterator[Change]:
-    """Yield the suspicions of a series that nobody compared, as changes."""
-    for ends, values in find_suspicions(segments, levels):
-        yield _change(history, index, kind, "suspected", ends, values)
+    for ends, measured in pairs.items():
+        before, after = (history.order[history.hashes[position]] for position in ends)
+        values = measured.before, measured.after
+        yield msgspec.structs.replace(
+            _change(history, index, kind, state, (before, after), values),
+            ratio=measured.ratio,
+            interval=measured.interval,
+            through="" if measured.sittings else "other commits",
+            clock=measured.clock,
+            days=quantities.days(measured.days_showing, measured.days) if measured.differs else "",
+            needs_second_day=measured.needs_second_day,
+        )
 
 
 def _change(
@@ -283,43 +415,37 @@ def _change(
     )
 
 
-def measured_changes(
-    history: History, index: int, kind: Kind, commits: MeasuredCommits
-) -> Iterator[Change]:
-    """Yield the changes that the comparisons of a series show."""
-    for ends, measured in commits.changed.items():
-        yield _compared(history, index, kind, "measured", ends, measured)
-
-
-def unconfirmed_changes(
-    history: History, index: int, kind: Kind, commits: MeasuredCommits
-) -> Iterator[Change]:
-    """Yield ratios of one sitting that would be a change if their interval were narrower.
-
-    They claim nothing: nights measure them again, in another sitting.
-    """
-    for ends, measured in commits.pairs.items():
-        is_near = abs(math.log(measured.ratio)) >= SMALLEST and not measured.differs
-        if is_near and len(measured.sittings) == 1 and not overlaps(ends, commits.changed):
-            yield _compared(history, index, kind, "suspected", ends, measured)
-
-
-def _compared(
-    history: History,
-    index: int,
-    kind: Kind,
-    state: State,
-    ends: tuple[int, int],
-    measured: Ratio,
-) -> Change:
-    before, after = (history.order[history.hashes[position]] for position in ends)
-    values = measured.before, measured.after
+def _explained(history: History, change: Change, events: Sequence[Event]) -> Change:
+    series = history.series[change.series]
+    hashes = (history.commits[index].hash for index in (change.previous, change.commit))
+    first, last = (history.positions[commit] for commit in hashes)
     return msgspec.structs.replace(
-        _change(history, index, kind, state, (before, after), values),
-        ratio=measured.ratio,
-        interval=measured.interval,
-        through="" if measured.sittings else "other commits",
-        clock=measured.clock,
-        days=quantities.days(measured.days_showing, measured.days) if measured.differs else "",
-        needs_second_day=measured.needs_second_day,
+        change,
+        cause=_cause(history, change, events),
+        explanation=explained_between(history, series, first, last)
+        if change.kind == "time"
+        else None,
+        note=history.notes.about(series.machine, series.case.name, first, last),
     )
+
+
+def _cause(history: History, change: Change, events: Sequence[Event]) -> Cause:
+    """Return what made a change.
+
+    Both commits of a comparison ran at the same time in the same environment, so only the code
+    differs. An exact count depends only on the code and on the releases of requirements.
+    """
+    if change.is_measured and change.kind != "exact":
+        return "code"
+    series = history.series[change.series]
+    for event in events:
+        is_here = event.machine == series.machine and event.environment in {"", series.environment}
+        is_within = change.previous < history.order[event.commit] <= change.commit
+        if not (is_here and is_within):
+            continue
+        if change.kind == "exact":
+            if event.fact.startswith("requirement "):
+                return "release"
+        elif event.fact != "environment":
+            return "environment"
+    return "code"

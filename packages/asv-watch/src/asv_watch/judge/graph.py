@@ -2,14 +2,8 @@
 
 This is the one place that combines sittings. Versions are nodes, and every stored comparison is a
 star, whatever it was made for. Comparisons of a version with itself (``null``, ``planted``) are
-left out. Whatever a page, a report or a command says about two versions is a query of this graph:
-
-- `MachineGraphs.commits` is the graph of a case whose nodes are commits, each with its release and
-  Python: changes of the code, the Timeline, comparisons of two stored results.
-- `MachineGraphs.releases` is the graph of a case whose nodes are the releases of a requirement, or
-  the versions of the package.
-- `CaseGraph.ratio` gives the ratio of two nodes by all paths between them, with its interval.
-- `MachineGraphs.alone` gives the ratio of one comparison by itself, as a report prints it.
+left out. Whatever a page, a report or a command says about two versions is a query of a graph, of
+commits (`MachineGraphs.commits`) or of releases (`MachineGraphs.releases`).
 
 A comparison shows a change if its interval excludes 1 and the ratio is at least `MINIMUM_EFFECT`
 away from 1. So the smallest **detectable** change is half the width of the interval, but at least
@@ -20,7 +14,7 @@ version was compared with itself (A/A), every difference from 1 is noise.
 """
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import permutations
@@ -50,7 +44,7 @@ _Sides = list[tuple[Comparison, Star[Node]]]
 """Comparisons, each as a star of a graph."""
 
 
-class CaseGraph:
+class CaseGraph(RatioGraph[Node]):
     """The versions that one machine compared in one case."""
 
     def __init__(self, stars: _Sides, between: float) -> None:
@@ -60,18 +54,15 @@ class CaseGraph:
             stars: its comparisons, at least one, oldest first.
             between: standard deviation of its ratios between sittings.
         """
-        self._stars = stars
-        self.between = between
-        self._graph = RatioGraph([star for _, star in stars], between)
+        super().__init__([star for _, star in stars], between)
+        self._comparisons = [comparison for comparison, _ in stars]
         self._ratios: dict[tuple[Node, Node], Ratio | None] = {}
-        self.compared = Counter(node for _, star in stars for node in star.nodes)
-        """Maps a node to the number of comparisons that it is a side of."""
 
     @cached_property
     def pairs(self) -> Mapping[tuple[Node, Node], tuple[Ratio, ...]]:
         """Maps each pair that was compared, in either order, to its sittings' ratios."""
         pairs: dict[tuple[Node, Node], list[Ratio]] = defaultdict(list)
-        for comparison, star in self._stars:
+        for comparison, star in zip(self._comparisons, self.stars, strict=True):
             sides = zip(comparison.measured_sides, star.nodes, strict=True)
             for (before, old), (after, new) in permutations(sides, 2):
                 ratio = comparison.ratio(before, after)
@@ -86,20 +77,6 @@ class CaseGraph:
             values[new] += (math.log(ratio.after) for ratio in ratios)
         return {node: fmean(logs) for node, logs in values.items()}
 
-    @property
-    def nodes(self) -> tuple[Node, ...]:
-        """All versions that were compared."""
-        return self._graph.nodes
-
-    @property
-    def metric(self) -> Metric:
-        """What the case measures."""
-        return self._stars[-1][0].metric
-
-    def part(self, node: Node) -> int:
-        """Return the number of the connected part to which a node belongs."""
-        return self._graph.part(node)
-
     def ratio(self, before: Node, after: Node) -> Ratio | None:
         """Return the ratio of two nodes by all paths between them; ``None`` if there is none."""
         if (before, after) not in self._ratios:
@@ -107,7 +84,7 @@ class CaseGraph:
         return self._ratios[before, after]
 
     def _ratio(self, before: Node, after: Node) -> Ratio | None:
-        estimate = self._graph.estimate(before, after)
+        estimate = self.estimate(before, after)
         if estimate is None:
             return None
         sittings = self.pairs.get((before, after), ())
@@ -115,7 +92,7 @@ class CaseGraph:
             level = fmean(math.log(ratio.before * ratio.after) / 2 for ratio in sittings)
         else:
             level = (self._levels[before] + self._levels[after]) / 2
-        ratio = _with_values(self._stars[-1][0], estimate, level, sittings)
+        ratio = _with_values(self._comparisons[-1], estimate, level, sittings)
         if not ratio.differs:
             return ratio
         days = self._days_showing(ratio, before, after)
@@ -124,7 +101,7 @@ class CaseGraph:
     def _days_showing(self, ratio: Ratio, before: Node, after: Node) -> int:
         """Count the days (UTC) whose comparisons show a difference without those of others."""
         by_day: dict[int, list[Star[Node]]] = defaultdict(list)
-        for comparison, star in self._stars:
+        for comparison, star in zip(self._comparisons, self.stars, strict=True):
             by_day[comparison.at // DAY].append(star)
         count = 0
         for stars in by_day.values():
@@ -141,8 +118,8 @@ class CaseGraph:
 
         That is its ratio to the first version; pairs that no other path connects are left out.
         """
-        for index, (_, star) in enumerate(self._stars):
-            others = self._graph.without(index)
+        for index, star in enumerate(self.stars):
+            others = self.without(index)
             for position, node in enumerate(star.nodes[1:], start=1):
                 expected = others.estimate(star.nodes[0], node) if others else None
                 if expected is not None:
@@ -214,14 +191,18 @@ class _Graphs(NamedTuple):
 class MachineGraphs:
     """The graphs of all cases of one machine, and how precise it is."""
 
-    def __init__(self, comparisons: Sequence[Comparison]) -> None:
+    def __init__(
+        self, comparisons: Sequence[Comparison], versions: Mapping[str, str] = {}
+    ) -> None:
         """Gather the comparisons of a machine; graphs are solved when they are asked for.
 
         Args:
             comparisons: the machine's comparisons, oldest first; those of cases with each other
                 say nothing about versions.
+            versions: maps commit hashes to versions of the package.
         """
         self.comparisons = [each for each in comparisons if not each.cases]
+        self.versions = versions
         self._releases: dict[str, dict[str, CaseGraph]] = {}
 
     @cached_property
@@ -255,15 +236,33 @@ class MachineGraphs:
         """Return the graph of a case with `VersionKey` as nodes; ``None`` without comparisons."""
         return self._commits.of_cases.get(case)
 
-    def releases(self, requirement: str, versions: Mapping[str, str] = {}) -> dict[str, CaseGraph]:
+    def releases(self, requirement: str) -> dict[str, CaseGraph]:
         """Return the graph of each case whose nodes are releases, as `release_names` has them."""
         if requirement not in self._releases:
             named = (
-                (comparison, list[Node](release_names(comparison.sitting, requirement, versions)))
+                (comparison, list[Node](self.release_names(comparison.sitting, requirement)))
                 for comparison in self.comparisons
             )
             self._releases[requirement] = self._graphs(each for each in named if each[1]).of_cases
         return self._releases[requirement]
+
+    def release_names(self, sitting: Sitting, requirement: str) -> list[str]:
+        """Return the release of each side of a sitting that compared releases; else nothing.
+
+        Args:
+            sitting: differs in nothing but releases: all sides run one commit of the project, any
+                commit. Versions of the package itself may also be joined by other commits.
+            requirement: whose releases they are (``2.4.0``); if empty, versions of the package,
+                and the hashes of other commits.
+        """
+        commits = [version.commit for version in sitting.versions]
+        if sitting.requirement != requirement or sitting.kind in OF_ITSELF:
+            return []
+        if not requirement:
+            return [self.versions.get(commit, commit) for commit in commits]
+        if sitting.kind != "release" or len(set(commits)) > 1:
+            return []
+        return [version.requirements[requirement] for version in sitting.versions]
 
     def _graphs(self, comparisons: Iterable[tuple[Comparison, list[Node]]]) -> _Graphs:
         """Return the graph of each case, from comparisons with the nodes of their versions."""
@@ -309,25 +308,6 @@ class MachineGraphs:
 def machine_graphs(results: Path, machine: str) -> MachineGraphs:
     """Return the graphs of what a machine has stored; damaged lines are left out."""
     return MachineGraphs(read_record(results, machine)[0])
-
-
-def release_names(sitting: Sitting, requirement: str, versions: Mapping[str, str]) -> list[str]:
-    """Return the release of each side of a sitting that compared releases; else nothing.
-
-    Args:
-        sitting: differs in nothing but releases: all sides run one commit of the project, any
-            commit. Versions of the package itself may also be joined by other commits.
-        requirement: whose releases they are (``2.4.0``); versions of the package if empty.
-        versions: maps commit hashes to versions of the package; others keep their hash.
-    """
-    commits = [version.commit for version in sitting.versions]
-    if sitting.requirement != requirement or sitting.kind in OF_ITSELF:
-        return []
-    if not requirement:
-        return [versions.get(commit, commit) for commit in commits]
-    if sitting.kind != "release" or len(set(commits)) > 1:
-        return []
-    return [version.requirements[requirement] for version in sitting.versions]
 
 
 NEWEST = 5

@@ -16,8 +16,13 @@ from itertools import combinations, pairwise
 import msgspec
 
 from asv_watch.comparison import DAY, Comparison, Outcome, Ratio, import_case, is_import
-from asv_watch.judge.graph import CaseGraph, MachineGraphs, release_names
+from asv_watch.judge.graph import CaseGraph, MachineGraphs
 from asv_watch.versions.version import Release, Version, release_order
+
+
+def certainty(ratio: Ratio) -> float:
+    """Return the distance from 1 of the nearer end of an interval, as a logarithm."""
+    return min(abs(math.log(end)) for end in ratio.interval)
 
 
 class ReleaseStep(msgspec.Struct, frozen=True):
@@ -26,15 +31,15 @@ class ReleaseStep(msgspec.Struct, frozen=True):
     before: str
     """The older release, such as ``2.3.0``."""
     after: str
-    ratios: dict[str, Ratio] = msgspec.field(default_factory=dict)
+    ratios: dict[str, Ratio] = {}
     """Maps each compared case to its ratio."""
-    commits: dict[str, str] = msgspec.field(default_factory=dict)
+    commits: dict[str, str] = {}
     """Maps a case to the package's commit in its newest comparison."""
-    unmeasured: dict[str, tuple[Outcome, str]] = msgspec.field(default_factory=dict)
+    unmeasured: dict[str, tuple[Outcome, str]] = {}
     """Maps a skipped or failed case to the reason; it may have a ratio from another day."""
-    recipe: dict[str, float | str] = msgspec.field(default_factory=dict)
+    recipe: dict[str, float | str] = {}
     """How the newest ratios of times were taken."""
-    days: set[int] = msgspec.field(default_factory=set)
+    days: set[int] = set()
     """When ratios were measured, days since the epoch (UTC)."""
 
     @property
@@ -51,7 +56,7 @@ class ReleaseStep(msgspec.Struct, frozen=True):
     def findings(self) -> list[Ratio]:
         """The ratios that differ, the most certain first."""
         differing = [ratio for ratio in self.ratios.values() if ratio.differs and not ratio.exact]
-        return sorted(differing, key=lambda r: -min(abs(math.log(end)) for end in r.interval))
+        return sorted(differing, key=certainty, reverse=True)
 
     def add(self, comparison: Comparison, before: int, after: int) -> None:
         """Add a comparison of both releases that is newer than those before."""
@@ -102,24 +107,20 @@ class ReleaseHistory(msgspec.Struct, frozen=True, dict=True):
         }
 
 
-def release_steps(
-    graphs: MachineGraphs, requirement: str, versions: Mapping[str, str] = {}
-) -> dict[tuple[str, str], ReleaseStep]:
+def release_steps(graphs: MachineGraphs, requirement: str) -> dict[tuple[str, str], ReleaseStep]:
     """Gather a machine's comparisons of releases that differ in nothing else.
 
-    ``versions`` maps commit hashes to versions of the package, whose releases are compared if
-    ``requirement`` is empty.
-
     Returns:
-        Maps the older and the later release to their comparisons.
+        Maps the older and the later release to their comparisons. Without a requirement they are
+        versions of the package.
     """
     steps: dict[tuple[str, str], ReleaseStep] = {}
     for comparison in graphs.comparisons:
         if is_import(comparison.case) and comparison.failed:
             continue  # a release could not be installed or imported
-        names = release_names(comparison.sitting, requirement, versions)
+        names = graphs.release_names(comparison.sitting, requirement)
         if not requirement:
-            names = [name if name in versions.values() else "" for name in names]
+            names = [name if name in graphs.versions.values() else "" for name in names]
         indexed = sorted(
             ((name, index) for index, name in enumerate(names) if name),
             key=lambda each: release_order(each[0]),
@@ -130,7 +131,7 @@ def release_steps(
                 step.add(comparison, old, new)
     for pair, step in steps.items():
         for case in step.commits:
-            graph = graphs.releases(requirement, versions).get(case)
+            graph = graphs.releases(requirement).get(case)
             ratio = graph.ratio(*pair) if graph else None
             if ratio is not None:
                 step.ratios[case] = ratio
@@ -157,14 +158,8 @@ def failed_releases(comparisons: Sequence[Comparison], requirement: str) -> dict
     return {release: reason for release, reason in reasons.items() if reason}
 
 
-def release_histories(
-    graphs: Mapping[str, MachineGraphs], versions: Mapping[str, str] = {}
-) -> tuple[ReleaseHistory, ...]:
-    """Gather the interleaved comparisons of neighbouring releases.
-
-    Args:
-        graphs: maps a machine to its graphs.
-        versions: maps commit hashes to versions of the package.
+def release_histories(graphs: Mapping[str, MachineGraphs]) -> tuple[ReleaseHistory, ...]:
+    """Gather the interleaved comparisons of neighbouring releases, by machine.
 
     Returns:
         A history for each machine and requirement whose releases it compared, and for its
@@ -175,7 +170,7 @@ def release_histories(
     for machine, of_machine in graphs.items():
         requirements = (each.sitting.requirement for each in of_machine.comparisons)
         for requirement in dict.fromkeys(requirements):
-            steps = release_steps(of_machine, requirement, versions)
+            steps = release_steps(of_machine, requirement)
             releases = tuple(sorted({name for pair in steps for name in pair}, key=release_order))
             neighbours = [steps[pair] for pair in pairwise(releases) if pair in steps]
             if neighbours:
@@ -185,7 +180,7 @@ def release_histories(
                     requirement,
                     releases,
                     tuple(reversed(neighbours)),
-                    of_machine.releases(requirement, versions),
+                    of_machine.releases(requirement),
                     _null_ratios(of_machine.comparisons, requirement, recipes),
                 )
                 histories.append(history)

@@ -7,7 +7,7 @@ and how processes are started. Installed packages are not conditions: they are w
 much as the code.
 
 A segment ends where a fact is first *recorded* with another value than the last recorded one
-(`recorded_changes`).
+(`_changes`).
 """
 
 import math
@@ -15,15 +15,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
 
-from asv_watch.records.history import Floats, History, Indices, RunColumns
+from asv_watch.records.history import Floats, History, Indices, Series
 from asv_watch.records.records import PROCESSES, Record, recipe_facts
-
-Key = TypeVar("Key")
 
 
 class Event(msgspec.Struct, frozen=True):
@@ -44,40 +41,35 @@ class Event(msgspec.Struct, frozen=True):
     """New value, empty for a variable that is not set any more."""
 
 
-class FactChange(NamedTuple, Generic[Key]):
-    """A fact whose value differs from the last run that recorded it."""
-
-    run: Key
-    fact: str
-    before: str
-    after: str
-
-
 _VARIABLE = "variable "
 _SOFTWARE = ("python", "requirement ")
 _OF_ENVIRONMENT = (*_SOFTWARE, _VARIABLE)
 
 
-def recorded_changes(runs: Iterable[tuple[Key, Mapping[str, str]]]) -> Iterator[FactChange[Key]]:
-    """Compare the facts of runs in their order; a fact that a run does not record is unknown."""
+def _changes(
+    machine: str, environment: str, runs: Iterable[tuple[str, Mapping[str, str]]]
+) -> Iterator[Event]:
+    """Compare the facts of commits in their order; a fact that one does not record is unknown."""
     known: dict[str, str] = {}
-    for run, facts in runs:
+    for commit, facts in runs:
         for fact, value in facts.items():
             if known.get(fact, value) != value:
-                yield FactChange(run, fact, known[fact], value)
+                yield Event(machine, environment, commit, fact, known[fact], value)
         known |= facts
 
 
-def recipe_changes(columns: RunColumns) -> Iterator[FactChange[int]]:
-    """Return the changes of the recipe of a series, by index of the row."""
+def _recipe_changes(series: Series) -> Iterator[Event]:
+    columns = series.columns.valued
     changed = (np.flatnonzero(np.diff(columns.recipes)) + 1).tolist()
-    return recorded_changes(
-        (row, recipe_facts(columns.stored[row].recipe))
+    runs = (
+        (columns.commits[columns.indices[row]], recipe_facts(columns.stored[row].recipe))
         for row in ([0, *changed] if changed else [])
     )
+    for event in _changes(series.machine, series.environment, runs):
+        yield msgspec.structs.replace(event, fact=f"recipe {event.fact}")
 
 
-def environments_of(runs: Sequence[tuple[str, Record]]) -> list[tuple[str, dict[str, str]]]:
+def _environments_of(runs: Sequence[tuple[str, Record]]) -> list[tuple[str, dict[str, str]]]:
     """Return the facts that runs in one environment recorded, with a value for each variable.
 
     A run lists all variables that are set, so a variable that only other runs list was not set:
@@ -107,39 +99,27 @@ def find_events(history: History) -> tuple[Event, ...]:
     for (machine, environment), facts in history.facts.items():
         first_commits[machine].append((next(iter(facts)), environment))
         facts_by_machine[machine] = facts | facts_by_machine[machine]
-        events += (
-            Event(machine, environment, *change)
-            for change in recorded_changes(facts.items())
-            if change.fact.startswith(_OF_ENVIRONMENT)
-        )
+        changes = _changes(machine, environment, facts.items())
+        events += (event for event in changes if event.fact.startswith(_OF_ENVIRONMENT))
     for machine, commits in facts_by_machine.items():
-        in_order = sorted(commits, key=order.__getitem__)
-        events += (
-            Event(machine, "", *change)
-            for change in recorded_changes((commit, commits[commit]) for commit in in_order)
-            if not change.fact.startswith(_OF_ENVIRONMENT)
-        )
+        in_order = sorted(commits.items(), key=lambda item: order[item[0]])
+        changes = _changes(machine, "", in_order)
+        events += (event for event in changes if not event.fact.startswith(_OF_ENVIRONMENT))
         events += (
             Event(machine, environment, commit, "environment", "", environment)
             for commit, environment in first_commits[machine]
-            if commit != in_order[0]
+            if commit != in_order[0][0]
         )
     records_by_machine: dict[str, list[tuple[str, Record]]] = defaultdict(list)
     for (machine, environment), recorded in history.recorded.items():
         runs = [(commit, record) for commit, records in recorded.items() for record in records]
         records_by_machine[machine] += runs
-        changes = recorded_changes(environments_of(runs))
-        events += (Event(machine, environment, *change) for change in changes)
+        events += _changes(machine, environment, _environments_of(runs))
     for machine, runs in records_by_machine.items():
         runs.sort(key=lambda run: (order[run[0]], run[1].at))
-        changes = recorded_changes((commit, record.machine) for commit, record in runs)
-        events += (Event(machine, "", *change) for change in changes)
+        events += _changes(machine, "", ((commit, record.machine) for commit, record in runs))
     for series in history.series:
-        columns = series.columns.valued
-        for row, fact, before, after in recipe_changes(columns):
-            commit, changed = columns.commits[columns.indices[row]], f"recipe {fact}"
-            event = Event(series.machine, series.environment, commit, changed, before, after)
-            events.append(event)
+        events += _recipe_changes(series)
     # Without repeats: records have asv's facts too, and many benchmarks change recipe at once.
     return tuple(sorted(dict.fromkeys(events), key=lambda event: order[event.commit]))
 
@@ -162,46 +142,36 @@ class Segment:
 
 def split(history: History) -> tuple[tuple[Segment, ...], ...]:
     """Split every series of a history into segments, oldest first; a series may have no values."""
-    changes: dict[tuple[str, str], Indices] = {}
+    setups = {(series.machine, series.environment) for series in history.series}
+    changes = {setup: _condition_changes(history, setup) for setup in setups}
     segments: list[tuple[Segment, ...]] = []
     for series in history.series:
-        setup = (series.machine, series.environment)
-        if setup not in changes:
-            changes[setup] = _condition_changes(history, setup)
         columns = series.columns.valued
-        if not columns:
-            segments.append(())
-            continue
         commits, values = history.indices(columns), columns.values
-        periods = np.searchsorted(changes[setup], commits, side="right")
-        starts = {0, *(np.flatnonzero(np.diff(periods)) + 1).tolist()}
-        starts |= {change.run for change in recipe_changes(columns)}
-        parts = pairwise([*sorted(starts), len(values)])
-        segments.append(tuple(Segment(commits[a:b], values[a:b]) for a, b in parts))
+        recipes = {history.order[change.commit] for change in _recipe_changes(series)}
+        changed = sorted(recipes | changes[series.machine, series.environment])
+        periods = np.searchsorted(changed, commits, side="right")
+        starts = (np.flatnonzero(np.diff(periods)) + 1).tolist()
+        parts = pairwise([0, *starts, len(values)])
+        segments.append(tuple(Segment(commits[a:b], values[a:b]) for a, b in parts if a < b))
     return tuple(segments)
 
 
-def _condition_changes(history: History, setup: tuple[str, str]) -> Indices:
-    """Return the indices of the commits at which the conditions of a setup change, in order.
+def _condition_changes(history: History, setup: tuple[str, str]) -> set[int]:
+    """Return the indices of the commits at which the conditions of a setup change.
 
     If a commit has several runs, the conditions of the last one count.
     """
-    stored = history.facts.get(setup, {})
     runs = [(commit, records[-1]) for commit, records in history.recorded.get(setup, {}).items()]
+    stored = _changes(*setup, history.facts.get(setup, {}).items())
+    of_machine = _changes(*setup, ((commit, record.machine) for commit, record in runs))
+    of_environment = _changes(*setup, _environments_of(runs))
     changes = [
-        *(
-            change
-            for change in recorded_changes(stored.items())
-            if not change.fact.startswith(_SOFTWARE)
-        ),
-        *recorded_changes((commit, record.machine) for commit, record in runs),
-        *(
-            change
-            for change in recorded_changes(environments_of(runs))
-            if change.fact.startswith(_CONDITIONS_OF_ENVIRONMENT)
-        ),
+        *(change for change in stored if not change.fact.startswith(_SOFTWARE)),
+        *of_machine,
+        *(c for c in of_environment if c.fact.startswith(_CONDITIONS_OF_ENVIRONMENT)),
     ]
-    return np.array(sorted({history.order[change.run] for change in changes}), np.intp)
+    return {history.order[change.commit] for change in changes}
 
 
 def noise_between_runs(segments: Sequence[Segment]) -> float | None:

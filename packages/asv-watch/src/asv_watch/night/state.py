@@ -27,8 +27,7 @@ from asv_watch.comparison import DAY, Comparison, Outcome, Ratio, Time
 from asv_watch.engine.cases import Measures, choose_cases
 from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import WatchError
-from asv_watch.judge.changes import Change
-from asv_watch.judge.findings import Findings, analyse
+from asv_watch.judge.changes import Change, Findings, analyse
 from asv_watch.records.asv_files import Entries, read_machine_list
 from asv_watch.records.history import History
 from asv_watch.records.records import case_name

@@ -8,9 +8,8 @@ from asv_watch.comparison import Outcome
 from asv_watch.judge.graph import MachineGraphs, newest_repeats, noise_in_words, ratios_to_first
 from asv_watch.records.records import LeftOut
 from asv_watch.site import names
-from asv_watch.site.contents import Contents, Setup, Shown, setup_key
+from asv_watch.site.contents import Contents, Setup, Shown
 from asv_watch.text import quantities
-from asv_watch.text.quantities import counted
 
 _BY_CHANCE = 0.01
 """Share of pairs that disagree beyond 99 % limits only by chance."""
@@ -23,7 +22,9 @@ def about_data(contents: Contents) -> Shown:
     machines = dict.fromkeys([*with_runs, *contents.history.comparisons])
     return {
         "machines": [_machine(contents, name) for name in machines],
-        "setups": [_setup(setup, labels[setup.environment.name]) for setup in contents.setups],
+        "setups": [
+            (setup, labels[setup.environment.name], _facts(setup)) for setup in contents.setups
+        ],
         "events": [
             {
                 "c": contents.history.order[event.commit],
@@ -52,7 +53,7 @@ def _machine(contents: Contents, name: str) -> Shown:
     """Return the line of a machine: progress, outcomes, smallest detectable change."""
     setups = [setup for setup in contents.setups if setup.machine.name == name]
     newest = max(setups, key=lambda setup: (setup.newest, len(setup.commits)), default=None)
-    rows = [row for row in contents.series if row.series.machine == name]
+    rows = [row for row in contents.series if row.machine == name]
     outcomes = Counter(row.series.last.outcome for row in rows)
     compared = {
         comparison.case
@@ -69,7 +70,7 @@ def _machine(contents: Contents, name: str) -> Shown:
         "commits": len({commit for setup in setups for commit in setup.commits}),
         "failed": outcomes[Outcome.FAILED] + outcomes[Outcome.TIMED_OUT],
         "behind": sum(row.behind > 0 and row.series.last.outcome is Outcome.OK for row in rows),
-        "cases": sum(row.has_value and setup_key(row.series) == newest.key for row in rows)
+        "cases": sum(row.has_value and row.setup == newest.key for row in rows)
         if newest
         else len(compared),
         "detectable": quantities.share(detectable.middle) if detectable else "",
@@ -86,9 +87,10 @@ def _contradictions(graphs: MachineGraphs) -> Shown:
         for is_contradicted in graph.contradictions()
     ]
     by_chance = round(_BY_CHANCE * len(checks))
+    pairs = quantities.counted(len(checks), "measured pair")
     text = (
-        f"{sum(checks)} of {counted(len(checks), 'measured pair')} disagree with what all other "
-        f"comparisons say of the same two versions; {by_chance} would by chance."
+        f"{sum(checks)} of {pairs} disagree with what all other comparisons say of the same two "
+        f"versions; {by_chance} would by chance."
     )
     return {
         "checked": len(checks),
@@ -103,9 +105,8 @@ def _noise(contents: Contents) -> list[str]:
         f"Smallest detectable change of an interleaved comparison on {machine}: {detectable}."
         for machine, detectable in contents.findings.detectable.items()
     ]
-    for machine, comparisons in sorted(contents.history.comparisons.items()):
-        repeated = newest_repeats(comparisons)
-        graphs = contents.findings.graphs[machine]
+    for machine, graphs in sorted(contents.findings.graphs.items()):
+        repeated = newest_repeats(graphs.comparisons)
         timed = [each for each in repeated if each.metric == "time"]
         if ratios := ratios_to_first(timed, graphs):
             newest = repeated[-1].sitting
@@ -117,23 +118,12 @@ def _noise(contents: Contents) -> list[str]:
     return sentences
 
 
-def _setup(setup: Setup, label: str) -> Shown:
-    """Return a machine with an environment: facts by name, as its newest run recorded them."""
+def _facts(setup: Setup) -> dict[str, str]:
+    """Return the facts of a machine and an environment, as the newest run recorded them."""
     record = setup.record
-    facts = {
-        key: value
-        for key, value in setup.machine.facts.items()
-        if key not in {"machine", "version"} and value
-    }
+    facts = {key: value for key, value in setup.machine.facts.items() if value}
     if record is not None:
         facts |= {**record.machine, **record.environment}
         facts |= {f"{key} (before)": value for key, value in record.before.items()}
         facts |= {f"{key} (after)": value for key, value in record.after.items()}
-    return {
-        "machine": setup.machine.name,
-        "environment": label,
-        "commits": len(setup.commits),
-        "newest": setup.newest,
-        "counts": setup.counts,
-        "facts": facts | setup.environment.variables,
-    }
+    return facts | setup.environment.variables

@@ -1,29 +1,70 @@
-"""Builds the site of a project from its stored results."""
+"""Builds the site of a project from its stored results.
+
+The page without JavaScript, the Atom feed (RFC 4287) and the badge come from templates. The feed
+has an entry for each measured change, under an id that never changes.
+"""
 
 import os
+import re
 import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import cache, partial
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from asv_watch.asv.publish_hook import Project, PublishRequest
 from asv_watch.site.about_data import about_data
-from asv_watch.site.case_table import case_table, main_groups
+from asv_watch.site.change_data import cause, change_id, recent_changes, size
 from asv_watch.site.contents import Contents, read_contents
-from asv_watch.site.data_files import write_benchmarks
+from asv_watch.site.data_files import release_pairs, write_benchmarks
 from asv_watch.site.front_page import front_page
 from asv_watch.site.index import index_data
-from asv_watch.site.pages import render_page, write_badge, write_feed
-from asv_watch.site.pair_data import release_pairs
 from asv_watch.site.release_data import release_data
 from asv_watch.site.scripts import bundle, stylesheet, write_script
-from asv_watch.site.speeds import PublishedValue, read_published
+from asv_watch.site.series import SeriesSummary
+from asv_watch.site.speeds import PublishedValue, read_published, speed_table
 from asv_watch.site.swap import swapped_in
+from asv_watch.statistics.rule import MINIMUM_EFFECT
+from asv_watch.text import quantities
 from asv_watch.text.terminal import printable
 from asv_watch.versions.git import read_commits
 
 STATIC = Path(__file__).parent / "static"
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "base-uri 'none'; form-action 'none'"
+)
+"""Content-security policy of the page: nothing inline, nothing from elsewhere."""
+
+MOST_VALUES = 500
+"""Most newest values that are listed without JavaScript."""
+
+VIEWS = (
+    ("overview", "Overview"),
+    ("changes", "Changes"),
+    ("timeline", "Timeline"),
+    ("compare", "Compare"),
+    ("releases", "Releases"),
+    ("about", "About the data"),
+    ("case", "Case"),
+)
+"""Name in the address, and title; a page of a case has no link in the header."""
+
+ENTRIES = 100
+"""Most changes in the feed, the newest ones."""
+
+NOT_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+"""Characters that XML 1.0 cannot contain, not even as references."""
+
+# White on these has a contrast of at least 4.5 : 1, and the words say the same.
+_GREY, _BLUE, _ORANGE = "#57606a", "#0550ae", "#a04100"
+_LETTER = 6.6  # pixels of an average letter at 11 px
 
 
 def publish_site(
@@ -98,23 +139,104 @@ def build_site(
     (folder / "site.css").write_text(stylesheet(STATIC / "style"), encoding="utf-8")
     script = bundle(STATIC / "script" / "main.js")
     (folder / "site.js").write_text(script, encoding="utf-8")
-    table, main = case_table(contents), main_groups(contents)
-    front = front_page(contents, table, main, published)
-    index = index_data(contents, table, front.overview, project, generated)
-    content = write_script(folder, "index", index)
-    (folder / "index.json").write_bytes(content + b"\n")
-    write_script(folder, "releases", release_data(contents, table, main))
+    overview, grid = front_page(contents)
+    index = write_script(folder, "index", index_data(contents, overview, project, generated))
+    (folder / "index.json").write_bytes(index + b"\n")
+    write_script(folder, "releases", release_data(contents))
     write_script(folder, "release-pairs", release_pairs(contents))
-    write_benchmarks(folder, contents, table)
-    (folder / "feed.xml").write_bytes(write_feed(contents, table, project))
-    page = render_page(
-        contents,
-        table,
-        generated=generated,
-        project=project,
-        front=front,
+    write_benchmarks(folder, contents)
+    (folder / "feed.xml").write_bytes(_feed(contents, project))
+    (folder / "badge.svg").write_bytes(_badge(contents))
+    values = _newest_values(contents)
+    page = _render(
+        "index.html",
+        policy=POLICY,
+        views=VIEWS,
+        overview=overview,
+        grid=grid,
+        speeds=speed_table(contents, published),
+        subject=contents.layout.rows or "benchmark",
+        values=values[:MOST_VALUES],
+        unlisted=max(0, len(values) - MOST_VALUES),
+        cases=contents.cases,
+        commits=contents.history.commits,
         about=about_data(contents),
         sentences=about,
+        minimum_effect=MINIMUM_EFFECT,
+        has_releases=bool(contents.findings.release_histories),
+        generated=generated,
+        project=project,
     )
-    (folder / "index.html").write_bytes(page)
-    (folder / "badge.svg").write_bytes(write_badge(contents))
+    (folder / "index.html").write_bytes(page.encode("utf-8", "replace"))
+
+
+def _newest_values(contents: Contents) -> list[SeriesSummary]:
+    """Return the series with a value, by setup, metric and case."""
+    order = {setup.key: index for index, setup in enumerate(contents.setups)}
+    return sorted(
+        (row for row in contents.series if row.has_value),
+        key=lambda row: (
+            order[row.setup],
+            contents.metrics.index(row.metric),
+            contents.cases.index_of[row.case],
+        ),
+    )
+
+
+def _render(template: str, **context: Any) -> str:
+    """Render a template of the folder ``templates``; all that it shows is escaped."""
+    return _templates().get_template(template).render(**context)
+
+
+@cache
+def _templates() -> Environment:
+    templates = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        optimized=False,  # each template is rendered once
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    templates.filters.update(
+        quantity=quantities.quantity,
+        counted=quantities.counted,
+        day=quantities.day,
+        instant=quantities.timestamp,
+        moment=partial(quantities.timestamp, pattern="%Y-%m-%d %H:%M UTC"),
+        size=size,
+        cause=cause,
+    )
+    return templates
+
+
+def _feed(contents: Contents, project: Project) -> bytes:
+    """Render the feed; it depends on the changes alone, not on when it is written.
+
+    Without an address of the site, links are relative to the feed's own address.
+    """
+    commits = contents.history.commits
+    shown = [change for change in contents.findings.changes if change.is_measured][:ENTRIES]
+    text = _render(
+        "feed.xml",
+        urn=f"urn:asv-watch:{quote(project.name, safe='')}",
+        project=project,
+        updated=max((commits[change.commit].date for change in shown), default=0),
+        changes=[(change, change_id(contents, change)) for change in shown],
+        contents=contents,
+        commits=commits,
+    )
+    return NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text).encode()
+
+
+def _badge(contents: Contents) -> bytes:
+    """Render ``badge.svg``: the measured changes of the newest commits, counted."""
+    recent = recent_changes(contents)
+    counts = Counter[str](change.verdict for change in recent.changes if change.is_measured)
+    text = ", ".join(f"{counts[word]} {word}" for word in ("worse", "better") if counts[word])
+    colour = _ORANGE if counts["worse"] else _BLUE
+    if not counts:
+        unknown = "not compared" if contents.setups else "not measured"
+        text, colour = "no change" if recent.compared else unknown, _GREY
+    width = round(len(text) * _LETTER) + 12
+    return _render("badge.svg", left=42, right=width, text=text, colour=colour).encode()

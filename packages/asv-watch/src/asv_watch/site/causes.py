@@ -55,10 +55,12 @@ class ReleaseCauses:
             and stored.before.commit == stored.after.commit
         }
 
-    def operator(self, step: ReleaseStep, case: str, ratio: Ratio) -> str:
-        """Return the operator that accounts for a difference; empty if none is known or does."""
-        stored = self._stored.get((case, step.before, step.after))
-        leading = leading_operator(stored.explanation, ratio.ratio) if stored else ""
+    def operator(self, step: ReleaseStep, ratio: Ratio) -> str:
+        """Return the operator behind a difference of times; empty if none is known."""
+        stored = self._stored.get((ratio.case, step.before, step.after))
+        if stored is None or not ratio.differs or ratio.metric != "time":
+            return ""
+        leading = leading_operator(stored.explanation, ratio.ratio)
         if isinstance(leading, str) or leading.share < _LEAST_SHARE:
             return ""
         return self._layout.operator(leading.name.rpartition(" → ")[2])
@@ -77,21 +79,11 @@ def explained_cases(contents: Contents) -> dict[str, list[Explained]]:
                     machine,
                     quantities.day(one.at),
                     *names.version_names(one.before, one.after),
-                    in_words(one.explanation, layout=layout, naming=layout.operator),
+                    in_words(one.explanation, layout=layout, for_people=True),
                     _operators(one.explanation.operators, layout),
                 )
             )
     return explained
-
-
-def differing_operators(contents: Contents) -> defaultdict[str, set[str]]:
-    """Return the names of the operators whose time differs in an explanation of each case."""
-    names_of = defaultdict[str, set[str]](set)
-    for stored in contents.history.explanations.values():
-        for of_case in stored:
-            differing = (one.name for one in of_case.explanation.operators if one.clear)
-            names_of[of_case.case].update(map(contents.layout.operator, differing))
-    return names_of
 
 
 def _size(stored: StoredExplanation) -> float:

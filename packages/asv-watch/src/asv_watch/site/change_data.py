@@ -137,17 +137,13 @@ def cause(change: Change, contents: Contents) -> str:
     """Return the origin of a change, in the same words wherever it is shown."""
     is_count_of_code = change.kind == "exact" and change.cause == "code"
     parts = ["code" if is_count_of_code else _CAUSES[change.cause]]
-    ends = (contents.history.commits[index].hash for index in (change.previous, change.commit))
-    count = commits_between(contents.history, *ends)
-    if count > 1 and change.cause == "code":
-        suspects = commits_of(change, contents)[2]
-        if len(suspects) == 1:
-            parts = [f"only {suspects[0][:8]} of {count} commits touches what is measured"]
+    before, after, suspects = commits_of(change, contents)
+    count = commits_between(contents.history, before, after)
+    if count > 1 and change.cause == "code" and len(suspects) == 1:
+        parts = [f"only {suspects[0][:8]} of {count} commits touches what is measured"]
     if change.explanation:
-        known = [] if parts == [_CAUSES["code"]] else parts
-        layout = contents.layout
-        words = in_words(change.explanation, change.ratio, layout, layout.operator)
-        parts = [*known, words]
+        words = in_words(change.explanation, change.ratio, contents.layout, for_people=True)
+        parts = [words] if parts == [_CAUSES["code"]] else [*parts, words]
     if change.note:
         parts.append(change.note.in_words)
     return "; ".join(parts)

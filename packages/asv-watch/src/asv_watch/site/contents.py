@@ -4,24 +4,21 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from itertools import chain
+from typing import Any
 
 import msgspec
-import numpy as np
 from packaging.version import Version
 
 from asv_watch.asv.settings import Configuration
 from asv_watch.asv.steps import kept_levels
-from asv_watch.judge.changes import KIND_OF_UNIT, Change, Kind
-from asv_watch.judge.findings import Findings, analyse
-from asv_watch.judge.segments import Segment
-from asv_watch.records.history import Floats, History, Indices, Series
+from asv_watch.judge.changes import Change, Findings, analyse
+from asv_watch.records.history import History, Series
 from asv_watch.records.labels import Layout, parameter_values, with_columns
 from asv_watch.records.loading import load_history
-from asv_watch.records.records import Benchmark, Environment, Machine, Record, Run
-from asv_watch.site import names
-from asv_watch.site.scripts import shortened
-from asv_watch.text import quantities
+from asv_watch.records.records import Environment, Machine, Record
+from asv_watch.site.cases import CaseTable, case_table
+from asv_watch.site.series import Metric, SeriesSummary, metric_of, setup_key, stretches_of
 from asv_watch.versions.git import Ancestry, read_ancestry
 from asv_watch.versions.version import Commit, release_order
 
@@ -30,18 +27,6 @@ Shown = dict[str, Any]
 
 _LEAST_SHARE = 0.1
 """A machine is shown first only if it has this share of the series of the largest machine."""
-
-
-class Metric(msgspec.Struct, frozen=True):
-    """A metric: its values may share an axis."""
-
-    id: str
-    label: str
-    unit: str
-    kind: Kind
-    better: Literal["less", "more"]
-    scale: tuple[tuple[float, str], ...]
-    """Steps in which values are written, the largest first: ``(0.001, "ms")``."""
 
 
 class Setup(msgspec.Struct, frozen=True):
@@ -67,65 +52,6 @@ class Setup(msgspec.Struct, frozen=True):
         return self.commits[-1]
 
 
-class Stretch(msgspec.Struct, frozen=True, array_like=True):
-    """Commits of a series at one level, as a data file has them.
-
-    A series is cut at measured changes and at changes of conditions. Along a stretch the level
-    stays, and runs are dots around it: their median lies on the line, because separate runs cannot
-    show how two stretches differ.
-    """
-
-    first: int
-    """Index of its first commit."""
-    level: float
-    """Relative to the newest level: 1.1 is 10 % above it."""
-    scale: float
-    """Factor that makes a value of the stretch relative to the newest level; 0 if no value is
-    above 0."""
-
-
-class SeriesSummary(msgspec.Struct, frozen=True):
-    """One series with its case, values and changes."""
-
-    index: int
-    series: Series
-    benchmark: Benchmark
-    metric: Metric
-    environment: Environment
-    row: str
-    """The row of a table that it belongs to."""
-    group: str
-    """Heading of its benchmark in lists."""
-    commits: Indices
-    """Commit index of each value, oldest first: rows of ``series.columns.valued``."""
-    change: Change | None
-    """The newest measured change, or else the newest suspicion."""
-    measured: tuple[Change, ...]
-    """Measured changes of a time or of memory, the newest first."""
-    noise: float | None
-    """Standard deviation of the logarithm of a value between runs, if known."""
-    stretches: tuple[Stretch, ...]
-    behind: int
-    """Number of commits that its machine and environment measured since its newest value."""
-
-    @property
-    def last(self) -> tuple[int, Run] | None:
-        """The newest run with a value, and its commit index."""
-        if not self.has_value:
-            return None
-        return int(self.commits[-1]), self.series.columns.valued.stored[-1]
-
-    @property
-    def has_value(self) -> bool:
-        """Whether any run of it has a value."""
-        return len(self.commits) > 0
-
-    @property
-    def labels(self) -> dict[str, str]:
-        """Labels of the case."""
-        return self.series.case.labels
-
-
 class Contents(msgspec.Struct, frozen=True):
     """Everything the site shows of a history."""
 
@@ -135,6 +61,7 @@ class Contents(msgspec.Struct, frozen=True):
     setups: tuple[Setup, ...]
     """In the order of the page."""
     series: tuple[SeriesSummary, ...]
+    cases: CaseTable
     ancestry: Ancestry
     layout: Layout
     parameters: dict[str, list[str]]
@@ -188,58 +115,49 @@ def contents_of(
     The series must be in the order of `in_order`. Without ``ancestry``, the commits between two
     commits are those along the branch.
     """
-    metric_of = {series.case.benchmark: _metric(series) for series in history.series}
+    metrics = {series.case.benchmark: metric_of(series) for series in history.series}
     layout = with_columns(history.layout, list(history.benchmarks.values()))
-    newest_change: dict[int, Change] = {}
-    measured_first = sorted(findings.changes, key=lambda change: not change.is_measured)
-    for change in (*measured_first, *findings.exact_changes):
-        newest_change.setdefault(change.series, change)
-    measured: dict[int, list[Change]] = defaultdict(list)
-    for change in findings.changes:
-        if change.is_measured:
-            measured[change.series].append(change)
+    parameters = parameter_values(history.benchmarks.values())
+    changes: dict[int, list[Change]] = defaultdict(list)
+    for change in (*findings.changes, *findings.exact_changes):
+        changes[change.series].append(change)
     setups = _setups(history)
     measured_with = {setup.key: setup.commits for setup in setups}
-    series = tuple(
-        SeriesSummary(
+    summaries = []
+    for index, series in enumerate(history.series):
+        benchmark = history.benchmarks[series.case.benchmark]
+        valued = series.columns.valued
+        commits = history.indices(valued)
+        ran = measured_with[setup_key(series)]
+        measured = [c for c in changes[index] if c.is_measured and c.kind != "exact"]
+        summary = SeriesSummary(
             index=index,
-            series=case_series,
+            series=series,
             benchmark=benchmark,
-            metric=metric_of[benchmark.name],
-            environment=history.environments[case_series.environment],
-            row=layout.row(case_series.case),
+            metric=metrics[benchmark.name],
+            environment=history.environments[series.environment],
+            row=layout.row(series.case),
             group=layout.group(benchmark),
             commits=commits,
-            change=newest_change.get(index),
-            measured=tuple(measured[index]),
+            change=next(iter(changes[index]), None),
+            measured=tuple(measured),
             noise=findings.noise[index],
-            stretches=_stretches(
-                commits, case_series.columns.valued.values, measured[index], segments
-            ),
+            stretches=stretches_of(commits, valued.values, measured, findings.segments[index]),
             behind=len(ran) - bisect_right(ran, commits[-1]) if len(commits) else 0,
         )
-        for index, (case_series, segments) in enumerate(
-            zip(history.series, findings.segments, strict=True)
-        )
-        for benchmark in [history.benchmarks[case_series.case.benchmark]]
-        for commits in [history.indices(case_series.columns.valued)]
-        for ran in [measured_with[setup_key(case_series)]]
-    )
+        summaries.append(summary)
+    explanations = chain(*history.explanations.values())
     return Contents(
         history=history,
         findings=findings,
-        metrics=tuple(sorted(set(metric_of.values()), key=_metric_order)),
+        metrics=tuple(sorted(set(metrics.values()), key=_metric_order)),
         setups=setups,
-        series=series,
+        series=tuple(summaries),
+        cases=case_table(summaries, layout, parameters, explanations),
         ancestry=ancestry or Ancestry(history.commits),
         layout=layout,
-        parameters=parameter_values(history.benchmarks.values()),
+        parameters=parameters,
     )
-
-
-def setup_key(series: Series) -> tuple[str, str]:
-    """Return the names of the machine and the environment of a series."""
-    return (series.machine, series.environment)
 
 
 def order_of_release(environment: Environment) -> Version:
@@ -297,53 +215,8 @@ def _setup(history: History, key: tuple[str, str], members: Sequence[Series]) ->
     )
 
 
-def _metric(series: Series) -> Metric:
-    label = series.case.labels.get("metric") or series.unit
-    is_more = series.higher_is_better
-    direction = "-more" if is_more else ""
-    name = names.slug(f"{label}-{series.unit}{direction}".replace(" ", "-"))
-    return Metric(
-        name,
-        label,
-        series.unit,
-        KIND_OF_UNIT.get(series.unit, "exact"),
-        "more" if is_more else "less",
-        quantities.unit_scale(series.unit),
-    )
-
-
 def _metric_order(metric: Metric) -> tuple[bool, bool, bool, bool, str]:
     """Order metrics: time, peak memory, other times, other memory, the rest by name."""
     unit, label = metric.unit, metric.label
     is_memory = label == "peak memory"
     return (label != "time", not is_memory, unit != "seconds", unit != "bytes", metric.id)
-
-
-def _stretches(
-    commits: Indices, values: Floats, measured: Sequence[Change], segments: Sequence[Segment]
-) -> tuple[Stretch, ...]:
-    """Cut a series into stretches, oldest first; without a value it has none."""
-    if not len(commits):
-        return ()
-    levels = _levels(commits, measured)
-    starts = sorted({*(first for first, _ in levels), *(int(s.commits[0]) for s in segments)})
-    bounds = [*np.searchsorted(commits, starts).tolist(), len(values)]
-    cut = []
-    for first, begin, end in zip(starts, bounds, bounds[1:], strict=False):
-        level = next(level for commit, level in reversed(levels) if commit <= first)
-        positive = values[begin:end][values[begin:end] > 0]
-        scale = level / float(np.median(positive)) if len(positive) else 0.0
-        cut.append(Stretch(first, shortened(level), shortened(scale)))
-    return tuple(cut)
-
-
-def _levels(commits: Indices, measured: Sequence[Change]) -> list[tuple[int, float]]:
-    newest_first = sorted(
-        ((change.commit, change.ratio) for change in measured if change.ratio), reverse=True
-    )
-    level, levels = 1.0, []
-    for commit, ratio in newest_first:
-        levels.append((commit, level))
-        level /= ratio
-    first = min(int(commits[0]), *(commit - 1 for commit, _ in levels), int(commits[-1]))
-    return [(first, level), *reversed(levels)]

@@ -1,28 +1,36 @@
-"""The data files of each benchmark: its values, and where they come from."""
+"""The data files of each benchmark: its values, where they come from, and measured ratios.
+
+The view Compare looks up the ratio of any two commits, releases or cases that comparisons join:
+nothing is judged in the browser.
+"""
 
 import ast
+import math
 from collections import defaultdict
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import msgspec
 import numpy as np
 
 from asv_watch.asv.selection import pattern_of
-from asv_watch.comparison import Outcome
+from asv_watch.comparison import Outcome, Ratio
 from asv_watch.judge.changes import kind_of
+from asv_watch.judge.release_history import ReleaseHistory
 from asv_watch.records.records import Benchmark
 from asv_watch.site import names
-from asv_watch.site.case_table import CaseTable
 from asv_watch.site.causes import Explained, explained_cases
-from asv_watch.site.contents import Contents, SeriesSummary, Stretch, setup_key
-from asv_watch.site.index import series_in_a_file
-from asv_watch.site.pair_data import PairRow, commit_pairs
+from asv_watch.site.contents import Contents
 from asv_watch.site.release_data import Compared
-from asv_watch.site.scripts import shortened, write_script
-from asv_watch.statistics.rule import TOO_NOISY
+from asv_watch.site.scripts import shortened, shortened_ends, write_script
+from asv_watch.site.series import SeriesSummary, Stretch
+from asv_watch.statistics.rule import TOO_NOISY, Verdict
 from asv_watch.text import quantities
+from asv_watch.versions.version import Release
 
+VALUES = 60_000
+"""Most values in a file of series, about a megabyte. More are divided over several files, so that
+the timeline of one series of a long history does not wait for all the others."""
 _PURPOSES = {
     "compare": "asked for",
     "reference": "against the reference",
@@ -31,6 +39,37 @@ _PURPOSES = {
     "bisect": "to find the commit",
 }
 """Kinds of comparisons that a page lists, in words."""
+
+
+_SIGNS = {Verdict.BETTER: -1, Verdict.SAME: 0, Verdict.WORSE: 1}
+
+
+class PairRow(msgspec.Struct, array_like=True):
+    """The ratio of two versions by all comparisons that join them."""
+
+    p: int
+    """Index of the earlier version, and of the later."""
+    c: int
+    ratio: float
+    low: float
+    """Ends of its interval."""
+    high: float
+    sign: int
+    """-1 is better, 1 is worse."""
+    level: float
+    """Geometric mean of the values of both."""
+    cpu_time: int
+    """1 if the ratio is of CPU time instead of wall time."""
+
+
+class ComparedCases(msgspec.Struct):
+    """Cases that do the same in two ways, measured interleaved."""
+
+    machine: str
+    conditions: str
+    """What it was measured with: ``torch 2.15.0``."""
+    pairs: list[PairRow]
+    """Their versions are indices of cases."""
 
 
 class BenchmarkSeries(msgspec.Struct, omit_defaults=True):
@@ -95,16 +134,55 @@ class BenchmarkSource(msgspec.Struct):
     """By series: the series of other metrics of the same work, machine and environment."""
 
 
-def write_benchmarks(folder: Path, contents: Contents, table: CaseTable) -> None:
+def series_in_a_file(contents: Contents) -> int:
+    """Return how many series of a benchmark one file holds."""
+    return max(1, VALUES // max(1, len(contents.history.commits)))
+
+
+def write_benchmarks(folder: Path, contents: Contents) -> None:
     """Write the files of every benchmark."""
     share = series_in_a_file(contents)
+    by_subject: dict[tuple[str, str], list[SeriesSummary]] = defaultdict(list)
+    for row in contents.series:
+        by_subject[_subject(row, contents)].append(row)
+    comparisons, explained = _comparisons(contents), explained_cases(contents)
     for name, members in contents.by_benchmark().items():
         histories = [_history_of(contents, row) for row in members]
         for first in range(0, len(members), share):
             suffix = f"~{first // share}" if first else ""
             file = BenchmarkFile(name, histories[first : first + share])
             write_script(folder, f"s/{names.slug(name)}{suffix}", file)
-    _write_sources(folder, contents, table)
+        benchmark = members[0].benchmark
+        cases = dict.fromkeys(row.case for row in members)
+        in_words = {case: contents.cases.in_words(case) for case in cases}
+        source = BenchmarkSource(
+            benchmark=name,
+            description=description(benchmark),
+            code=benchmark.code,
+            version=benchmark.version,
+            timeout=benchmark.timeout,
+            sentences={case: f"{words}." for case, words in in_words.items() if words},
+            commands={case: measure_command(case) for case in cases},
+            comparisons={case: comparisons[case] for case in cases if case in comparisons},
+            explanations={case: explained[case] for case in cases if case in explained},
+            noise={
+                row.index: quantities.share(row.noise) for row in members if row.noise is not None
+            },
+            unclear={
+                row.index: f"nothing below {quantities.share(smallest)} would show"
+                for row in members
+                if (smallest := _smallest_change(contents, row)) >= TOO_NOISY
+            },
+            related={
+                row.index: [
+                    other.index
+                    for other in by_subject[_subject(row, contents)]
+                    if _is_related(row, other)
+                ]
+                for row in members
+            },
+        )
+        write_script(folder, f"c/{names.slug(name)}", source)
 
 
 def _values_of(summary: SeriesSummary) -> tuple[int, list[float | None]]:
@@ -124,81 +202,32 @@ def _values_of(summary: SeriesSummary) -> tuple[int, list[float | None]]:
 
 def _history_of(contents: Contents, summary: SeriesSummary) -> BenchmarkSeries:
     columns = summary.series.columns
+    commits = contents.history.indices(columns).tolist()
     without_value = np.flatnonzero(np.isnan(columns.values)).tolist()
-    commits = contents.history.indices(columns)[without_value].tolist()
-    runs = [columns.stored[row] for row in without_value]
-    reasons = sorted({run.reason for run in runs})
+    others = [(commits[row], columns.stored[row]) for row in without_value]
+    reasons = sorted({run.reason for _, run in others})
     return BenchmarkSeries(
         summary.index,
         *_values_of(summary),
         summary.stretches,
         reasons,
-        [
-            (commit, run.outcome, reasons.index(run.reason))
-            for commit, run in zip(commits, runs, strict=True)
-        ],
+        [(commit, run.outcome, reasons.index(run.reason)) for commit, run in others],
         commit_pairs(contents, summary) if summary.index in contents.findings.compared else [],
     )
-
-
-def _write_sources(folder: Path, contents: Contents, table: CaseTable) -> None:
-    """Write what pages of cases show beside values: source, comparisons and the like."""
-    by_row: dict[tuple[str, str], list[SeriesSummary]] = defaultdict(list)
-    for row in contents.series:
-        by_row[_subject(row, contents)].append(row)
-    comparisons = _comparisons(contents)
-    explained = explained_cases(contents)
-    for name, members in contents.by_benchmark().items():
-        benchmark = members[0].benchmark
-        cases = dict.fromkeys(row.series.case.name for row in members)
-        data = BenchmarkSource(
-            benchmark=name,
-            description=description(benchmark),
-            code=benchmark.code,
-            version=benchmark.version,
-            timeout=benchmark.timeout,
-            sentences={
-                case: f"{sentence}."
-                for case in cases
-                if (shown := table.find(case))
-                and (sentence := table.in_words(shown, contents.layout))
-            },
-            commands={case: measure_command(case) for case in cases},
-            comparisons={case: comparisons[case] for case in cases if case in comparisons},
-            explanations={case: explained[case] for case in cases if case in explained},
-            noise={
-                row.index: quantities.share(row.noise) for row in members if row.noise is not None
-            },
-            unclear={
-                row.index: f"nothing below {quantities.share(smallest)} would show"
-                for row in members
-                if (smallest := _smallest_change(contents, row)) >= TOO_NOISY
-            },
-            related={
-                row.index: [
-                    other.index
-                    for other in by_row[_subject(row, contents)]
-                    if _is_related(row, other)
-                ]
-                for row in members
-            },
-        )
-        write_script(folder, f"c/{names.slug(name)}", data)
 
 
 def _smallest_change(contents: Contents, row: SeriesSummary) -> float:
     """Return the smallest change that comparisons of a case can show; 0 without comparisons."""
     if kind_of(row.benchmark) not in {"time", "memory"}:
         return 0.0
-    detectable = contents.findings.detectable.get(row.series.machine)
-    return detectable.by_case.get(row.series.case.name, 0.0) if detectable else 0.0
+    detectable = contents.findings.detectable.get(row.machine)
+    return detectable.by_case.get(row.case, 0.0) if detectable else 0.0
 
 
 def _comparisons(contents: Contents) -> dict[str, list[CaseComparison]]:
     listed: dict[str, list[tuple[int, CaseComparison]]] = defaultdict(list)
-    for machine, comparisons in contents.history.comparisons.items():
-        graphs = contents.findings.graphs[machine]
-        for comparison in comparisons:
+    for machine, graphs in contents.findings.graphs.items():
+        for comparison in graphs.comparisons:
             sitting = comparison.sitting
             if sitting.kind not in _PURPOSES:
                 continue
@@ -251,13 +280,97 @@ def _subject(row: SeriesSummary, contents: Contents) -> tuple[str, str]:
 
 
 def _is_related(row: SeriesSummary, other: SeriesSummary) -> bool:
-    if row.benchmark is other.benchmark or not other.has_value:
-        return False
-    if setup_key(row.series) != setup_key(other.series):
+    if row.benchmark is other.benchmark or not other.has_value or row.setup != other.setup:
         return False
     labels, others = row.labels, other.labels
     return all(
         labels[key] == others[key]
         for key in labels.keys() & others.keys()
         if key != "metric" and labels[key] and others[key]
+    )
+
+
+def commit_pairs(contents: Contents, row: SeriesSummary) -> list[PairRow]:
+    """Return the pairs of commits of a series.
+
+    Values are those of the newest run, times ratios, so that a commit has one value everywhere.
+    """
+    order, hashes = contents.history.order, contents.history.hashes
+    compared = contents.findings.compared[row.index]
+    values: dict[int, float] = {}
+    if row.last:
+        newest = contents.history.positions[contents.history.commits[row.last[0]].hash]
+        for position in compared.nodes if newest in compared.nodes else ():
+            ratio = compared.ratio(position, newest)
+            if ratio is not None:
+                values[position] = row.last[1].value / ratio.ratio
+    return [
+        _row(order[hashes[before]], order[hashes[after]], ratio, values.get(before))
+        for (before, after), ratio in compared.all_pairs().items()
+    ]
+
+
+def release_pairs(contents: Contents) -> list[dict[str, list[PairRow]]]:
+    """Return the pairs of releases of each machine by case, in the order of release histories.
+
+    Values are that of the newest run with the newest release, times ratios.
+    """
+    newest: dict[tuple[str, str, Release], float] = {
+        (row.machine, row.case, row.environment.release): row.last[1].value
+        for row in contents.series
+        if row.last
+    }
+
+    def pairs(history: ReleaseHistory, case: str) -> list[PairRow]:
+        release = Release(history.requirement, history.releases[-1])
+        reference = newest.get((history.machine, case, release))
+        relative = history.relative[case].items()
+        values = {name: (reference or 0.0) * ratio.ratio for name, ratio in relative}
+        return [
+            _row(first, last, ratio, values.get(before))
+            for (first, before), (last, after) in combinations(enumerate(history.releases), 2)
+            if (ratio := history.ratio(case, before, after))
+        ]
+
+    return [
+        {case: pairs(history, case) for case in history.relative}
+        for history in contents.findings.release_histories
+    ]
+
+
+def case_pairs(contents: Contents) -> list[ComparedCases]:
+    """Return the compared cases of each machine and release.
+
+    Of a pair that was compared several times the newest counts. Its interval includes the noise
+    that the machine's other comparisons show. Cases that no suite has any more are left out.
+    """
+    index_of = contents.cases.index_of
+    pairs: defaultdict[tuple[str, Release], dict[tuple[str, str], PairRow]] = defaultdict(dict)
+    for machine, comparisons in contents.history.comparisons.items():
+        graphs = contents.findings.graphs[machine]
+        for comparison in (each for each in comparisons if each.cases):
+            key = machine, comparison.sitting.versions[0].release
+            for before, after in combinations(comparison.measured_sides, 2):
+                cases = comparison.cases[before], comparison.cases[after]
+                ratio = graphs.alone(comparison, before, after)
+                if ratio is not None and {*cases} <= index_of.keys():
+                    first, last = (index_of[case] for case in cases)
+                    pairs[key][cases] = _row(first, last, ratio)
+    return [
+        ComparedCases(machine, str(release), list(of_both.values()))
+        for (machine, release), of_both in pairs.items()
+    ]
+
+
+def _row(first: int, last: int, ratio: Ratio, before: float | None = None) -> PairRow:
+    """Return a pair; its level is of the values compared, unless the value before is given."""
+    level = math.sqrt(ratio.ratio) * before if before else math.sqrt(ratio.before * ratio.after)
+    return PairRow(
+        first,
+        last,
+        shortened(ratio.ratio),
+        *shortened_ends(ratio.interval),
+        _SIGNS[ratio.verdict],
+        shortened(level),
+        int(bool(ratio.clock)),
     )

@@ -4,8 +4,9 @@ What *lasts* is the ratio of the newest version to an older one, by all comparis
 was slow and is fast again does not count.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from math import log
 from typing import TypeVar
 from urllib.parse import urlencode
@@ -14,29 +15,25 @@ import msgspec
 
 from asv_watch.comparison import Ratio
 from asv_watch.judge.changes import MOST_COMMITS
-from asv_watch.judge.release_history import ReleaseHistory
-from asv_watch.site.case_table import CaseTable
+from asv_watch.judge.release_history import ReleaseHistory, certainty
+from asv_watch.site.cases import CaseTable
 from asv_watch.site.causes import ReleaseCauses
 from asv_watch.site.change_data import recent_changes
 from asv_watch.site.contents import Contents, Shown
-from asv_watch.site.heat_map import (
-    commits_map,
-    compare_address,
-    releases_map,
-    timed_cases,
-)
+from asv_watch.site.heat_map import commits_map, compare_address, releases_map, timed_cases
 from asv_watch.site.release_data import summed_up
-from asv_watch.site.speeds import PublishedValue, speed_table
+from asv_watch.site.series import SeriesSummary
 from asv_watch.statistics.rule import TOO_NOISY, Verdict
 from asv_watch.text import quantities
-from asv_watch.text.quantities import counted
 from asv_watch.versions.version import release_order
 
 _MOST_STEPS = 3
 """Most versions that a sentence names."""
 _WORDS = {
-    "time": {"worse": "slower", "better": "faster"},
-    "memory": {"worse": "larger in memory", "better": "smaller in memory"},
+    ("time", "worse"): "slower",
+    ("time", "better"): "faster",
+    ("memory", "worse"): "larger in memory",
+    ("memory", "better"): "smaller in memory",
 }
 """Maps kind and verdict of a change to the word in sentences."""
 
@@ -70,70 +67,50 @@ class Overview(msgspec.Struct):
     lasting: list[LastingSentence]
 
 
-class FrontPage(msgspec.Struct):
-    """The first screen."""
-
-    overview: Overview
-    grid: Shown | None
-    """Its heat map."""
-    speeds: Shown | None
+Lasting = tuple[Ratio, Callable[[], LastingSentence]]
+"""The ratio of a case's newest version to an older one, and what writes the sentence about it."""
 
 
-Lasting = tuple[Ratio, LastingSentence]
-"""The ratio of a case's newest version to an older one, and what is said of it."""
-
-
-def front_page(
-    contents: Contents, table: CaseTable, main: set[str], published: Sequence[PublishedValue] = ()
-) -> FrontPage:
-    """Return what the first screen says and draws.
-
-    Args:
-        contents: What the site shows.
-        table: Names of its cases.
-        main: Groups that the sentence about the newest release counts.
-        published: Values from the literature, as ``docs/answers.md`` lists them.
-    """
+def front_page(contents: Contents) -> tuple[Overview, Shown | None]:
+    """Return what the first screen says, and its heat map."""
     all_histories = contents.findings.release_histories
     of_releases = [history for history in all_histories if history.requirement]
     histories = of_releases or list(all_histories)
-    lasting = list(_lasting_releases(of_releases, contents, table))
-    lasting = lasting or list(_lasting_commits(contents, table))
-    largest = [
-        max(entries, key=lambda entry: _certainty(entry[0]))[1]
-        for direction in (Verdict.WORSE, Verdict.BETTER)
-        if (entries := [entry for entry in lasting if entry[0].verdict is direction])
-    ]
-    certainty: dict[str, float] = defaultdict(float)
-    for ratio, _ in lasting:
-        certainty[ratio.case] = max(certainty[ratio.case], _certainty(ratio))
-    sentences = [_release_sentence(histories, table, main), _commits_sentence(contents)]
-    return FrontPage(
-        Overview(
-            " ".join(filter(None, sentences)),
-            next(filter(None, sentences)),
-            largest,
-        ),
-        releases_map(histories, certainty, contents, table) or commits_map(contents, table),
-        speed_table(contents, table, published),
+    lasting = list(_lasting_releases(of_releases, contents)) or list(_lasting_commits(contents))
+    lasting.sort(key=lambda entry: certainty(entry[0]), reverse=True)
+    sentence_about: dict[Verdict, Callable[[], LastingSentence]] = {}
+    by_row: dict[int, float] = {}
+    for ratio, describe in lasting:
+        sentence_about.setdefault(ratio.verdict, describe)
+        by_row.setdefault(contents.cases.entry(ratio.case).row, certainty(ratio))
+    headline = [_release_sentence(histories, contents.cases), _commits_sentence(contents)]
+    sentences = [sentence for sentence in headline if sentence]
+    overview = Overview(
+        headline=" ".join(sentences),
+        title=sentences[0],
+        lasting=[
+            sentence_about[verdict]()
+            for verdict in (Verdict.WORSE, Verdict.BETTER)
+            if verdict in sentence_about
+        ],
     )
+    return overview, releases_map(histories, by_row, contents) or commits_map(contents)
 
 
 def _commits_sentence(contents: Contents) -> str:
     recent = recent_changes(contents)
     if recent.count < 2:
         return "One commit is measured so far." if recent.count else "Nothing is measured yet."
-    newest = f"the newest {counted(recent.count, 'measured commit')}"
+    newest = f"the newest {quantities.counted(recent.count, 'measured commit')}"
     missing = recent.count - recent.compared
     unknown = f" {missing} of them {'was' if missing == 1 else 'were'} not compared."
     measured = Counter[tuple[str, str]](
         (change.kind, change.verdict) for change in recent.changes if change.is_measured
     )
     parts = [
-        f"{counted(count, 'case')} {words}"
-        for kind, words_of in _WORDS.items()
-        for verdict, words in words_of.items()
-        if (count := measured[kind, verdict])
+        f"{quantities.counted(measured[kind], 'case')} {words}"
+        for kind, words in _WORDS.items()
+        if measured[kind]
     ]
     detectable = contents.findings.detectable.values()
     smallest = min((of_machine.middle for of_machine in detectable), default=0.0)
@@ -151,30 +128,25 @@ def _commits_sentence(contents: Contents) -> str:
     return sentence + (unknown if missing else "")
 
 
-def _release_sentence(
-    histories: Sequence[ReleaseHistory], table: CaseTable, main: set[str]
-) -> str:
+def _release_sentence(histories: Sequence[ReleaseHistory], table: CaseTable) -> str:
     """Say what the newest release changed in the cases of the first screen."""
     newest = max((history.releases[-1] for history in histories), key=release_order, default="")
     measured = [history for history in histories if history.steps[0].after == newest]
     ratios = [
         ratio
         for history in measured
-        for summed in [summed_up(history, table, main)]
+        for summed in [summed_up(history, table)]
         for case, ratio in history.steps[0].ratios.items()
         if case in summed and not ratio.exact
     ]
     parts = []
     for metric, (unchanged, worse, better) in _RELEASE_WORDS.items():
-        verdicts = [ratio.verdict for ratio in ratios if ratio.metric == metric]
-        count = counted(len(verdicts), "case")
-        numbers = (
-            (worse, verdicts.count(Verdict.WORSE)),
-            (better, verdicts.count(Verdict.BETTER)),
-        )
-        known = [(words, number) for words, number in numbers if number]
-        amounts = [f"{n} of {count}" if not i else str(n) for i, (_, n) in enumerate(known)]
-        done = [words.format(amount) for (words, _), amount in zip(known, amounts, strict=True)]
+        verdicts = Counter(ratio.verdict for ratio in ratios if ratio.metric == metric)
+        count = quantities.counted(verdicts.total(), "case")
+        done: list[str] = []
+        for words, verdict in ((worse, Verdict.WORSE), (better, Verdict.BETTER)):
+            if number := verdicts[verdict]:
+                done.append(words.format(number if done else f"{number} of {count}"))
         if verdicts:
             parts.append(quantities.listed(done) if done else f"{unchanged} of none of {count}")
     if not parts:
@@ -199,86 +171,87 @@ def _lasting(ratios: Sequence[tuple[_Before, Ratio]]) -> Iterator[tuple[_Before,
 
 
 def _lasting_releases(
-    histories: Iterable[ReleaseHistory], contents: Contents, table: CaseTable
+    histories: Iterable[ReleaseHistory], contents: Contents
 ) -> Iterator[Lasting]:
     for history in histories:
-        name, newest = history.requirement, history.releases[-1]
-        causes = ReleaseCauses(history, contents)
-        for case in timed_cases(history, contents, table):
+        newest = history.releases[-1]
+        for case in timed_cases(history, contents):
             ratios = [
                 (before, ratio)
                 for before in history.relative.get(case, ())
                 if (ratio := history.ratio(case, before, newest))
             ]
             for before, whole in _lasting(ratios):
-                since = history.releases.index(before)
-                steps = [
-                    (step, ratio)
-                    for step in history.steps
-                    if history.releases.index(step.before) >= since
-                    and (ratio := step.times.get(case))
-                    and ratio.verdict is whole.verdict
-                ]
-                steps.sort(key=lambda entry: -abs(log(entry[1].ratio)))
-                texts = []
-                for step, ratio in steps[:_MOST_STEPS]:
-                    operator = causes.operator(step, case, ratio)
-                    because = f" ({operator})" if operator else ""
-                    by = f"by {name} {step.after}{because}"
-                    texts.append(f"{quantities.change(ratio.ratio)} {by}")
-                than = f"with {name} {before} on {history.machine}"
-                href = compare_address(history, before, newest)
-                yield whole, _sentence(whole, than, href, texts, contents, table)
+                yield whole, partial(_since_release, whole, before, history, contents)
 
 
-def _lasting_commits(contents: Contents, table: CaseTable) -> Iterator[Lasting]:
-    commits = contents.history.commits
-    hashes = contents.history.hashes
+def _since_release(
+    whole: Ratio, before: str, history: ReleaseHistory, contents: Contents
+) -> LastingSentence:
+    name, case = history.requirement, whole.case
+    since = history.releases.index(before)
+    steps = [
+        (step, ratio)
+        for step in history.steps
+        if history.releases.index(step.before) >= since
+        and (ratio := step.times.get(case))
+        and ratio.verdict is whole.verdict
+    ]
+    steps.sort(key=lambda entry: -abs(log(entry[1].ratio)))
+    causes = ReleaseCauses(history, contents)
+    texts = []
+    for step, ratio in steps[:_MOST_STEPS]:
+        operator = causes.operator(step, ratio)
+        because = f" ({operator})" if operator else ""
+        texts.append(f"{quantities.change(ratio.ratio)} by {name} {step.after}{because}")
+    than = f"with {name} {before} on {history.machine}"
+    href = compare_address(history, before, history.releases[-1])
+    return _sentence(whole, than, href, texts, contents.cases)
+
+
+def _lasting_commits(contents: Contents) -> Iterator[Lasting]:
     for row in contents.series:
         compared = contents.findings.compared.get(row.index)
         if compared is None or row.metric.kind != "time":
             continue
         newest = max(compared.nodes)
         part = next(part for part in compared.parts if newest in part)
-        steps = sorted(row.measured, key=lambda change: -abs(log(change.ratio or 1)))
         ratios = [
             (before, ratio)
             for before in part[-MOST_COMMITS:-1]
             if (ratio := compared.ratio(before, newest))
         ]
         for before, whole in _lasting(ratios):
-            texts = [
-                f"{quantities.change(change.ratio)} by {commits[change.commit].hash[:8]} "
-                f"“{commits[change.commit].subject}”"
-                for change in steps
-                if change.verdict == whole.verdict.value
-                and contents.history.positions[commits[change.previous].hash] >= before
-            ]
-            machine = row.series.machine
-            sides = {
-                "by": "commit",
-                "a": hashes[before][:8],
-                "b": hashes[newest][:8],
-                "m": machine,
-            }
-            than = f"at {hashes[before][:8]} on {machine}"
-            href = f"#/compare?{urlencode(sides)}"
-            yield whole, _sentence(whole, than, href, texts[:_MOST_STEPS], contents, table)
+            yield whole, partial(_since_commit, whole, before, newest, row, contents)
+
+
+def _since_commit(
+    whole: Ratio, before: int, newest: int, row: SeriesSummary, contents: Contents
+) -> LastingSentence:
+    """Describe a lasting difference between two commits, by their positions."""
+    history = contents.history
+    commits = history.commits
+    steps = [
+        f"{quantities.change(change.ratio)} by {commits[change.commit].hash[:8]} "
+        f"“{commits[change.commit].subject}”"
+        for change in sorted(row.measured, key=lambda change: -abs(log(change.ratio or 1)))
+        if change.verdict == whole.verdict.value
+        and history.positions[commits[change.previous].hash] >= before
+    ]
+    first, last = (history.hashes[position][:8] for position in (before, newest))
+    sides = {"by": "commit", "a": first, "b": last, "m": row.machine}
+    than = f"at {first} on {row.machine}"
+    href = f"#/compare?{urlencode(sides)}"
+    return _sentence(whole, than, href, steps[:_MOST_STEPS], contents.cases)
 
 
 def _sentence(
-    ratio: Ratio, than: str, href: str, steps: Sequence[str], contents: Contents, table: CaseTable
+    ratio: Ratio, than: str, href: str, steps: Sequence[str], table: CaseTable
 ) -> LastingSentence:
     """Describe a lasting difference, with the versions that made it."""
-    shown = table.cases[table.index_of[ratio.case]]
-    name = table.in_words(shown, contents.layout) or shown.title
+    name = table.in_words(ratio.case) or table.entry(ratio.case).title
     interval = quantities.interval(ratio.interval, ratio.clock)
     amount = quantities.difference(ratio.ratio)
     made = f"; {quantities.listed(steps)}" if steps else ""
     why = f"{amount}: {interval}, with 99 % confidence{made}."
     return LastingSentence(f"{name} takes ", amount, f" than {than}.", ratio.verdict, href, why)
-
-
-def _certainty(ratio: Ratio) -> float:
-    """Return the distance from 1 of the nearer end of an interval, as a logarithm."""
-    return min(abs(log(end)) for end in ratio.interval)

@@ -10,12 +10,11 @@ from urllib.parse import urlencode
 
 from asv_watch.comparison import Ratio
 from asv_watch.judge.release_history import ReleaseHistory, ReleaseStep
-from asv_watch.site.case_table import CaseEntry, CaseTable
+from asv_watch.site.cases import CaseTable
 from asv_watch.site.causes import ReleaseCauses
-from asv_watch.site.change_data import commits_of, size
+from asv_watch.site.change_data import size
 from asv_watch.site.contents import Contents, Shown
 from asv_watch.text import quantities
-from asv_watch.text.quantities import counted
 from asv_watch.versions.version import release_order
 
 _MOST_COLUMNS = 14
@@ -30,9 +29,9 @@ def compare_address(history: ReleaseHistory, before: str, after: str, words: str
     return f"#/compare?{urlencode(sides | ({'q': words} if words else {}), safe='*')}"
 
 
-def timed_cases(history: ReleaseHistory, contents: Contents, table: CaseTable) -> list[str]:
+def timed_cases(history: ReleaseHistory, contents: Contents) -> list[str]:
     """Return the cases that releases were timed with, in order, without those of no subject."""
-    subject = contents.layout.rows
+    subject, table = contents.layout.rows, contents.cases
     timed = {case for step in history.steps for case in step.times if case in table.index_of}
     return [
         case.key
@@ -43,34 +42,32 @@ def timed_cases(history: ReleaseHistory, contents: Contents, table: CaseTable) -
 
 def releases_map(
     histories: Sequence[ReleaseHistory],
-    certainty: Mapping[str, float],
+    certainty: Mapping[int, float],
     contents: Contents,
-    table: CaseTable,
 ) -> Shown | None:
     """Return a heat map for each group; a row is of the machine that compared it most.
 
-    ``certainty`` maps a case to how certainly a difference lasts in it; the largest comes first.
+    ``certainty`` maps a row to how certainly a difference lasts in it; the largest comes first.
     """
+    table = contents.cases
     columns = sorted({step.after for h in histories for step in h.steps}, key=release_order)
-    of_row: dict[int, float] = defaultdict(float)
-    for case, value in certainty.items():
-        of_row[_case(table, case).row] = max(of_row[_case(table, case).row], value)
+    by_row: dict[int, dict[int, list[Shown]]] = defaultdict(lambda: defaultdict(list))
+    for number, history in enumerate(histories):
+        operators = ReleaseCauses(history, contents)
+        for case in timed_cases(history, contents):
+            cells = {
+                step.after: _release_cell(history, step, ratio, operators, table)
+                for step in history.steps
+                if (ratio := step.times.get(case))
+            }
+            line = {"case": case, "machine": history.machine, "cells": cells}
+            total = {"total": _total(history, case)}
+            by_row[table.entry(case).row][number].append(line | total)
     groups: dict[str, list[Shown]] = defaultdict(list)
-    best = _best_histories(histories, contents, table)
-    for row in sorted(best, key=lambda row: (-of_row[row], row)):
-        history, operators = best[row], ReleaseCauses(best[row], contents)
-        for case in timed_cases(history, contents, table):
-            if _case(table, case).row == row:
-                cells = {
-                    step.after: _release_cell(history, step, ratio, operators, table)
-                    for step in history.steps
-                    if (ratio := step.times.get(case))
-                }
-                if len(columns) < 3 or len(cells) > 1:
-                    groups[table.rows[row].group].append(
-                        {"case": case, "machine": history.machine, "cells": cells}
-                        | {"total": _total(history, case)}
-                    )
+    for row in sorted(by_row, key=lambda row: (-certainty.get(row, 0.0), row)):
+        for line in max(by_row[row].values(), key=_cell_count):
+            if len(columns) < 3 or len(line["cells"]) > 1:
+                groups[table.rows[row].group].append(line)
     if not groups:
         return None
     kind = f"{histories[0].requirement} release" if histories[0].requirement else "version"
@@ -101,26 +98,14 @@ def releases_map(
     }
 
 
-def _best_histories(
-    histories: Sequence[ReleaseHistory], contents: Contents, table: CaseTable
-) -> dict[int, ReleaseHistory]:
-    """Map the index of a row to the history with the most ratios of it."""
-    counts: dict[int, dict[int, int]] = defaultdict(lambda: defaultdict(int))
-    for number, history in enumerate(histories):
-        for case in timed_cases(history, contents, table):
-            row = _case(table, case).row
-            counts[row][number] += sum(case in step.times for step in history.steps)
-    return {row: histories[max(of, key=lambda n: (of[n], -n))] for row, of in counts.items()}
+def _cell_count(lines: Sequence[Shown]) -> int:
+    return sum(len(line["cells"]) for line in lines)
 
 
 def _cause(cells: Iterable[Shown | None]) -> str:
     """Return the operator behind the largest change of a column."""
     named = [(cell["size"], cell["operator"]) for cell in cells if cell and cell["operator"]]
     return max(named, default=(0.0, ""))[1]
-
-
-def _case(table: CaseTable, case: str) -> CaseEntry:
-    return table.cases[table.index_of[case]]
 
 
 def _release_cell(
@@ -133,15 +118,14 @@ def _release_cell(
     if not ratio.differs:
         return {"text": "", "verdict": "same", "operator": ""}
     title = table.title(ratio.case)
-    operator = operators.operator(step, ratio.case, ratio)
-    measured = quantities.measured(ratio.ratio, ratio.interval, clock=ratio.clock)
+    operator = operators.operator(step, ratio)
     days = quantities.days(ratio.days_showing, ratio.days)
     name = f"{history.requirement} {step.after}".strip()
-    parts = [f"{title}, {name} against {step.before} on {history.machine}: {measured}", days]
+    tip = f"{title}, {name} against {step.before} on {history.machine}: {ratio}, {days}"
     return _cell(
         ratio.ratio,
         ratio.verdict.value,
-        ", ".join(filter(None, [*parts, operator])),
+        f"{tip}, {operator}" if operator else tip,
         compare_address(history, step.before, step.after, title.replace(" · ", " ")),
         is_pale=ratio.needs_second_day,
         operator=operator,
@@ -172,50 +156,50 @@ def _total(history: ReleaseHistory, case: str) -> Shown | None:
         "text": quantities.change(whole.ratio),
         "since": oldest,
         "verdict": whole.verdict.value,
-        "tip": quantities.measured(whole.ratio, whole.interval, clock=whole.clock),
+        "tip": str(whole),
         "href": compare_address(history, oldest, history.releases[-1]),
     }
 
 
-def commits_map(contents: Contents, table: CaseTable) -> Shown | None:
+def commits_map(contents: Contents) -> Shown | None:
     """Return a heat map of the newest commits with measured changes; none without any."""
+    table, history = contents.cases, contents.history
     changes = [
         change
         for change in contents.findings.changes
         if change.is_measured and change.kind == "time" and change.ratio
     ]
-    commits = sorted({change.commit for change in changes})[-_MOST_COLUMNS:]
-    rows: dict[tuple[str, str], dict[str, Shown]] = defaultdict(dict)
+    newest = sorted({change.commit for change in changes})[-_MOST_COLUMNS:]
+    if not newest:
+        return None
+    cells: dict[tuple[str, str], dict[str, Shown]] = defaultdict(dict)
     for change in changes:
-        if change.commit in commits and change.ratio:
-            series = contents.series[change.series].series
-            commit = contents.history.commits[change.commit]
-            after = commits_of(change, contents)[1][:8]
-            tip = f"{table.title(series.case.name)}, {after} {commit.subject}: {size(change)}"
-            rows[series.case.name, series.machine][commit.hash[:7]] = _cell(
+        if change.commit in newest and change.ratio:
+            series, commit = contents.series[change.series], history.commits[change.commit]
+            name = f"{table.title(series.case)}, {commit.hash[:8]} {commit.subject}"
+            cells[series.case, series.machine][commit.hash[:7]] = _cell(
                 change.ratio,
                 change.verdict,
-                f"{tip}, {change.days}",
+                f"{name}: {size(change)}, {change.days}",
                 f"#/changes?rev={commit.hash[:12]}",
                 is_pale=change.needs_second_day,
             )
-    if not rows:
-        return None
     columns = [
         {"name": commit.hash[:7], "href": f"#/changes?rev={commit.hash[:12]}"}
         | {"tip": commit.subject, "cause": ""}
-        for commit in map(contents.history.commits.__getitem__, commits)
+        for commit in map(history.commits.__getitem__, newest)
     ]
-    ordered = sorted(rows.items(), key=lambda entry: table.index_of[entry[0][0]])
-    listed = [
-        {"case": case, "machine": machine, "cells": cells, "total": None}
-        for (case, machine), cells in ordered
+    lines = [
+        {"case": case, "machine": machine, "cells": of_line, "total": None}
+        for (case, machine), of_line in sorted(
+            cells.items(), key=lambda entry: table.index_of[entry[0][0]]
+        )
     ]
     return {
         "title": "What commits changed",
-        "groups": [_rows("", columns, listed, table)],
-        "note": f"Per cent of time. The newest {counted(len(commits), 'commit')} with a measured "
-        "change. Pale: below 5 %, and one day alone shows it.",
+        "groups": [_rows("", columns, lines, table)],
+        "note": f"Per cent of time. The newest {quantities.counted(len(newest), 'commit')} with a "
+        "measured change. Pale: below 5 %, and one day alone shows it.",
         "total": "",
         "more": "#/changes",
     }
@@ -223,9 +207,9 @@ def commits_map(contents: Contents, table: CaseTable) -> Shown | None:
 
 def _rows(group: str, columns: Sequence[Shown], rows: Sequence[Shown], table: CaseTable) -> Shown:
     """Return a heat map; neighbours of one subject name it once."""
-    words = [table.columns[_case(table, row["case"]).column].values for row in rows]
+    words = [table.columns[table.entry(row["case"]).column].values for row in rows]
     differ = [len(set(values)) > 1 for values in zip(*words, strict=True)]
-    lines = [table.rows[_case(table, row["case"]).row] for row in rows]
+    lines = [table.rows[table.entry(row["case"]).row] for row in rows]
     has_details = len({line.details for line in lines}) > 1
     drawn = []
     before: tuple[object, str] = None, ""

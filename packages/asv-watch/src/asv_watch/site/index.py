@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from math import log
-from typing import Literal, TypeVar
+from typing import Literal
 
 import msgspec
 
@@ -10,20 +10,16 @@ from asv_watch.asv.publish_hook import Project
 from asv_watch.comparison import Outcome
 from asv_watch.records.records import Machine
 from asv_watch.site import names
-from asv_watch.site.case_table import CaseColumn, CaseEntry, CaseRow, CaseTable, main_groups
+from asv_watch.site.cases import CaseColumn, CaseEntry, CaseRow
 from asv_watch.site.change_data import ChangeData, CommitRange, change_data
-from asv_watch.site.contents import Contents, Metric, SeriesSummary, order_of_release
+from asv_watch.site.contents import Contents, order_of_release
+from asv_watch.site.data_files import ComparedCases, case_pairs, series_in_a_file
 from asv_watch.site.front_page import Overview
-from asv_watch.site.pair_data import ComparedCases, case_pairs
 from asv_watch.site.scripts import shortened
+from asv_watch.site.series import Metric
 from asv_watch.text import quantities
 
-_T = TypeVar("_T")
-
 FORMAT = 4
-VALUES = 60_000
-"""Most values in a file of series, about a megabyte. More are divided over several files, so that
-the timeline of one series of a long history does not wait for all the others."""
 
 Status = Literal["ok", "stale", "failed", "timed out", "skipped", "never run"]
 """Outcome of the newest run; ``stale`` if others were measured since."""
@@ -162,19 +158,16 @@ class Index(msgspec.Struct, kw_only=True):
     case_pairs: list[ComparedCases]
 
 
-def index_data(
-    contents: Contents, table: CaseTable, overview: Overview, project: Project, generated: int
-) -> Index:
+def index_data(contents: Contents, overview: Overview, project: Project, generated: int) -> Index:
     """Return everything about a history but the values themselves."""
-    history, layout = contents.history, contents.layout
+    history, table = contents.history, contents.cases
     environments = sorted(history.environments.values(), key=order_of_release)
     labels = names.environment_labels(environments)
     short = names.short_labels(environments)
-    machine_index = indices_of(sorted(history.machines))
-    environment_index = indices_of(labels)
-    main = main_groups(contents)
+    machine_index = _indices(sorted(history.machines))
+    environment_index = _indices(labels)
     changes, exact_changes, ranges = change_data(contents, project.commit_url)
-    series, texts = _series(contents, table, machine_index, environment_index)
+    series, texts = _series(contents, machine_index, environment_index)
     return Index(
         format=FORMAT,
         generated=generated,
@@ -220,10 +213,11 @@ def index_data(
             for one in contents.findings.release_histories
             if one.requirement
         ],
-        subject=layout.rows or "benchmark",
+        subject=contents.layout.rows or "benchmark",
         metrics=contents.metrics,
         groups=[
-            Group(group, group in main) for group in dict.fromkeys(row.group for row in table.rows)
+            Group(group, group in table.main_groups)
+            for group in dict.fromkeys(row.group for row in table.rows)
         ],
         benchmarks=[
             BenchmarkData(
@@ -244,25 +238,16 @@ def index_data(
         series=series,
         texts=texts,
         overview=overview,
-        case_pairs=case_pairs(contents, table),
+        case_pairs=case_pairs(contents),
     )
 
 
-def indices_of(values: Iterable[_T]) -> dict[_T, int]:
-    """Map each of some values to its index."""
+def _indices(values: Iterable[str]) -> dict[str, int]:
     return {value: index for index, value in enumerate(values)}
 
 
-def series_in_a_file(contents: Contents) -> int:
-    """Return how many series of a benchmark one file holds."""
-    return max(1, VALUES // max(1, len(contents.history.commits)))
-
-
 def _series(
-    contents: Contents,
-    table: CaseTable,
-    machine_index: Mapping[str, int],
-    environment_index: Mapping[str, int],
+    contents: Contents, machine_index: Mapping[str, int], environment_index: Mapping[str, int]
 ) -> tuple[list[SeriesRow], list[str]]:
     """Return all series, and the messages that their lines do not hold whole."""
     texts: dict[str, int] = {}
@@ -274,12 +259,17 @@ def _series(
         reason = names.exception_line(run.reason) if has_failed else run.reason
         commits = contents.history.indices(row.series.columns)
         is_stale = row.behind and run.outcome is Outcome.OK
+        last = None
+        if row.last:
+            commit, newest = row.last
+            value = shortened(newest.value) if row.benchmark.type == "time" else newest.value
+            last = NewestValue(commit, value, quantities.quantity(value, row.metric.unit))
         rows.append(
             SeriesRow(
-                table.index_of[row.series.case.name],
-                machine_index[row.series.machine],
+                contents.cases.index_of[row.case],
+                machine_index[row.machine],
                 environment_index[row.environment.name],
-                _last(row),
+                last,
                 reason,
                 None if reason == run.reason else texts.setdefault(run.reason, len(texts)),
                 index_of_change.get(id(row.change)),
@@ -292,11 +282,3 @@ def _series(
             )
         )
     return rows, list(texts)
-
-
-def _last(summary: SeriesSummary) -> NewestValue | None:
-    if summary.last is None:
-        return None
-    commit, run = summary.last
-    value = shortened(run.value) if summary.benchmark.type == "time" else run.value
-    return NewestValue(commit, value, quantities.quantity(value, summary.metric.unit))

@@ -7,7 +7,7 @@ what else is published.
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 
 from asv_watch.judge.segments import Event
 from asv_watch.records.records import Environment
@@ -39,24 +39,19 @@ def environment_id(environment: Environment) -> str:
     return f"{slug(readable)}-{digest(environment.name)}"
 
 
-def environment_labels(environments: Iterable[Environment]) -> dict[str, str]:
+def environment_labels(environments: Collection[Environment]) -> dict[str, str]:
     """Return the label of each environment for headings, by asv's name of it.
 
     The main requirement is always named. Another one, the Python or a variable is named only if
     the environments differ in it, and the Python if nothing else is named. No two environments
     have the same label: those that would are called by asv's name.
     """
-    environments = list(environments)
-    facts_of: dict[str, dict[str, str]] = {}
-    for environment in environments:
-        required = {
-            distribution(name): release
-            for name, release in environment.requirements.items()
-            if release
-        }
-        python = {"Python": environment.python} if environment.python else {}
-        variables = dict(sorted(environment.variables.items()))
-        facts_of[environment.name] = required | python | variables
+    facts_of = {
+        each.name: {distribution(name): text for name, text in each.requirements.items() if text}
+        | ({"Python": each.python} if each.python else {})
+        | dict(sorted(each.variables.items()))
+        for each in environments
+    }
     all_facts = dict.fromkeys(fact for facts in facts_of.values() for fact in facts)
     main = {environment.release.name for environment in environments}
     named = [
@@ -77,9 +72,8 @@ def _disambiguate(labels: Mapping[str, str], longer: Mapping[str, str]) -> dict[
     return {name: label if count[label] == 1 else longer[name] for name, label in labels.items()}
 
 
-def short_labels(environments: Iterable[Environment]) -> dict[str, str]:
+def short_labels(environments: Collection[Environment]) -> dict[str, str]:
     """Return the name of each environment for sentences: its main requirement, or its label."""
-    environments = list(environments)
     labels = environment_labels(environments)
     short = {
         environment.name: str(environment.release) or labels[environment.name]

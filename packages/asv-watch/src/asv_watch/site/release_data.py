@@ -13,13 +13,12 @@ from asv_watch.comparison import Metric, Outcome, Ratio, import_case, metric_of
 from asv_watch.judge.graph import MachineGraphs, noise_in_words
 from asv_watch.judge.release_history import ReleaseHistory, ReleaseStep, failed_releases
 from asv_watch.site import names
-from asv_watch.site.case_table import CaseTable
+from asv_watch.site.cases import CaseTable
 from asv_watch.site.causes import ReleaseCauses
 from asv_watch.site.contents import Contents
 from asv_watch.site.scripts import shortened, shortened_ends
 from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict
 from asv_watch.text import quantities
-from asv_watch.text.quantities import counted
 
 
 class Compared(msgspec.Struct, kw_only=True):
@@ -111,42 +110,33 @@ class ReleaseHistoryData(msgspec.Struct):
     failed: list[FailedRelease]
 
 
-def release_data(
-    contents: Contents, table: CaseTable, main_groups: set[str]
-) -> list[ReleaseHistoryData]:
+def release_data(contents: Contents) -> list[ReleaseHistoryData]:
     """Return the findings of each machine that compared releases, the latest measurement first.
 
     Cases of the main groups have a chart; all others stand in tables alone.
     """
-    return [
-        _history_data(history, contents, table, main_groups)
-        for history in contents.findings.release_histories
-    ]
+    return [_history_data(history, contents) for history in contents.findings.release_histories]
 
 
-def _history_data(
-    history: ReleaseHistory, contents: Contents, table: CaseTable, main_groups: set[str]
-) -> ReleaseHistoryData:
-    steps = history.steps
-    comparisons = contents.history.comparisons[history.machine]
+def _history_data(history: ReleaseHistory, contents: Contents) -> ReleaseHistoryData:
+    steps, known = history.steps, contents.cases.index_of
+    graphs = contents.findings.graphs[history.machine]
     measured = {case for step in steps for case in step.commits}
-    cases = sorted(
-        measured, key=lambda case: (table.index_of.get(case, len(table.index_of)), case)
-    )
+    cases = sorted(measured, key=lambda case: (known.get(case, len(known)), case))
     index_of = {case: index for index, case in enumerate(cases)}
     causes = ReleaseCauses(history, contents)
-    summed = summed_up(history, table, main_groups)
+    summed = summed_up(history, contents.cases)
     return ReleaseHistoryData(
         history.machine,
         contents.history.machines[history.machine].facts.get("cpu", ""),
         history.requirement,
         history.releases,
-        [_case(history, table, case, is_main=case in summed) for case in cases],
+        [_case(history, contents.cases, case, is_main=case in summed) for case in cases],
         [_step(step, index_of, causes) for step in steps],
-        _method(history, contents.findings.graphs[history.machine]),
+        _method(history, graphs),
         [
             FailedRelease(str(release), names.exception_line(reason))
-            for release, reason in failed_releases(comparisons, history.requirement).items()
+            for release, reason in failed_releases(graphs.comparisons, history.requirement).items()
         ],
     )
 
@@ -167,7 +157,7 @@ def _case(history: ReleaseHistory, table: CaseTable, case: str, *, is_main: bool
     )
 
 
-def summed_up(history: ReleaseHistory, table: CaseTable, main_groups: set[str]) -> Set[str]:
+def summed_up(history: ReleaseHistory, table: CaseTable) -> Set[str]:
     """Return the cases that counts include: those of the first screen, or all without any.
 
     The cost of an import is never included.
@@ -177,7 +167,7 @@ def summed_up(history: ReleaseHistory, table: CaseTable, main_groups: set[str]) 
     main = {
         case
         for case in cases
-        if case in table.summaries and table.summaries[case].group in main_groups
+        if case in table.summaries and table.summaries[case].group in table.main_groups
     }
     return main or cases
 
@@ -192,9 +182,7 @@ def _step(
             days=quantities.days(ratio.days_showing, ratio.days) if ratio.differs else "",
             pale=ratio.needs_second_day,
             metric=ratio.metric,
-            cause=causes.operator(step, case, ratio)
-            if ratio.differs and ratio.metric == "time"
-            else "",
+            cause=causes.operator(step, ratio),
         )
         for case, ratio in step.ratios.items()
         if not ratio.exact
@@ -227,8 +215,7 @@ def _method(history: ReleaseHistory, graphs: MachineGraphs) -> list[str]:
         "machine (standard deviation, median of its cases); intervals include that of their case.",
     ]
     if history.null_ratios:
-        sentences.append(
-            f"{counted(len(history.null_ratios), 'comparison')} of a release with itself differ "
-            f"by {noise_in_words(history.null_ratios)}."
-        )
+        count = quantities.counted(len(history.null_ratios), "comparison")
+        noise = noise_in_words(history.null_ratios)
+        sentences.append(f"{count} of a release with itself differ by {noise}.")
     return sentences

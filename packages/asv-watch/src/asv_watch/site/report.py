@@ -6,7 +6,6 @@ from typing import Literal
 from asv_watch.asv.selection import pattern_of
 from asv_watch.judge.changes import Change
 from asv_watch.site import names
-from asv_watch.site.case_table import CaseTable, case_table
 from asv_watch.site.change_data import cause, commits_between, commits_of, size
 from asv_watch.site.contents import Contents
 from asv_watch.statistics.ratio import CONFIDENCE
@@ -19,18 +18,17 @@ Markup = Literal["markdown", "text"]
 
 def write_report(contents: Contents, changes: Sequence[Change], markup: Markup) -> str:
     """Describe each change: its case, first commit, size, certainty and cause."""
-    titles = case_table(contents)
-    return "\n\n".join(_finding(contents, titles, change, markup) for change in changes)
+    return "\n\n".join(_finding(contents, change, markup) for change in changes)
 
 
-def _finding(contents: Contents, titles: CaseTable, change: Change, markup: Markup) -> str:
+def _finding(contents: Contents, change: Change, markup: Markup) -> str:
     history = contents.history
     series = history.series[change.series]
     commit = history.commits[change.commit]
     release = history.environments[series.environment].release
     environment = names.short_labels(history.environments.values())[series.environment]
     quoted = code if markup == "markdown" else str
-    title = f"{quoted(titles.title(series.case.name))}: {change.verdict}, {size(change)}"
+    title = f"{quoted(contents.cases.title(series.case.name))}: {change.verdict}, {size(change)}"
     before, after = (quantities.quantity(value, series.unit) for value in change.values)
     facts = {
         "What": f"{quoted(series.case.name)} on {quoted(series.machine)}, {quoted(environment)}: "

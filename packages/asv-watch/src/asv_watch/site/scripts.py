@@ -12,6 +12,7 @@ they are half of the text, and serve no reader of the page.
 import json
 import os
 import re
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
 
@@ -82,18 +83,6 @@ def shortened_ends(interval: tuple[float, float]) -> tuple[float, float]:
     return shortened(interval[0]), shortened(interval[1])
 
 
-def _order(entry: str, finished: dict[str, str], open_modules: tuple[str, ...] = ()) -> None:
-    if entry in finished:
-        return
-    if entry in open_modules:
-        circle = " -> ".join(map(os.path.basename, (*open_modules, entry)))
-        raise ValueError(f"modules of the page's script import each other in a circle: {circle}")
-    text = Path(entry).read_text(encoding="utf-8")
-    for _, path in _IMPORT.findall(text):
-        _order(_imported(entry, path), finished, (*open_modules, entry))
-    finished[entry] = text
-
-
 def _imported(module: str, path: str) -> str:
     return os.path.normpath(f"{os.path.dirname(module)}/{path}")
 
@@ -121,14 +110,19 @@ def bundle(entry: Path) -> str:
         ValueError: If modules import each other in a circle, or one uses a form of import or
             export that is not understood.
     """
-    modules: dict[str, str] = {}
-    first = os.path.realpath(entry)
-    _order(first, modules)
-    folder = os.path.dirname(first)
-    names = {
-        module: "$" + re.sub(r"\W", "_", os.path.relpath(module, folder)) for module in modules
-    }
-    parts = [_as_function(module, text, names) for module, text in modules.items()]
+    texts: dict[str, str] = {}
+    imports: dict[str, list[str]] = {}
+    found = [os.path.realpath(entry)]
+    for module in found:  # it grows
+        if module not in texts:
+            texts[module] = Path(module).read_text(encoding="utf-8")
+            paths = [path for _, path in _IMPORT.findall(texts[module])]
+            imports[module] = [_imported(module, path) for path in paths]
+            found += imports[module]
+    folder = os.path.dirname(found[0])
+    names = {module: "$" + re.sub(r"\W", "_", os.path.relpath(module, folder)) for module in texts}
+    needed_first = TopologicalSorter(imports).static_order()
+    parts = [_as_function(module, texts[module], names) for module in needed_first]
     return '(function () {\n"use strict";\n' + "".join(parts) + "})();\n"
 
 

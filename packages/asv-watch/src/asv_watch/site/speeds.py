@@ -16,8 +16,8 @@ import msgspec
 from asv_watch.asv.selection import case_pattern
 from asv_watch.errors import WatchError
 from asv_watch.files import read_regular
-from asv_watch.site.case_table import CaseTable
-from asv_watch.site.contents import Contents, SeriesSummary, Shown, setup_key
+from asv_watch.site.contents import Contents, Shown
+from asv_watch.site.series import SeriesSummary
 from asv_watch.text import quantities
 
 Levels = dict[tuple[str, str], SeriesSummary]
@@ -59,11 +59,9 @@ def read_published(file: Path | None) -> list[PublishedValue]:
         raise WatchError(f"{file} is not a list of published values: {error}") from error
 
 
-def speed_table(
-    contents: Contents, table: CaseTable, published: Sequence[PublishedValue]
-) -> Shown | None:
+def speed_table(contents: Contents, published: Sequence[PublishedValue]) -> Shown | None:
     """Return newest values by subject and level; none if no subject has two levels."""
-    rows = {key: levels for key, levels in _collect(contents, table).items() if len(levels) > 1}
+    rows = {key: levels for key, levels in _collect(contents).items() if len(levels) > 1}
     if not rows:
         return None
     names = list(contents.layout.levels)
@@ -72,7 +70,7 @@ def speed_table(
     columns = sorted(used, key=lambda key: (lines.index(key[0]), names.index(key[1])))
     by_others: dict[tuple[str, ...], list[PublishedValue]] = defaultdict(list)
     for entry in published:
-        case = table.summaries.get(entry.case)
+        case = contents.cases.summaries.get(entry.case)
         if case is not None and entry.unit == "seconds":
             labels = contents.layout.column(case.labels)
             by_others[case.row, *labels[1:]].append(entry)
@@ -102,7 +100,7 @@ def speed_table(
     }
 
 
-def _collect(contents: Contents, table: CaseTable) -> dict[tuple[str, ...], Levels]:
+def _collect(contents: Contents) -> dict[tuple[str, ...], Levels]:
     """Return the levels of each subject, with the labels after the first."""
     patterns = {
         name: case_pattern(text, f'"{name}" of "levels" in "layout" of asv.conf.json')
@@ -111,21 +109,20 @@ def _collect(contents: Contents, table: CaseTable) -> dict[tuple[str, ...], Leve
     lengths = {setup.key: len(setup.commits) for setup in contents.setups}
     longest_first = sorted(
         (row for row in contents.series if row.last and row.metric.unit == "seconds"),
-        key=lambda row: -lengths.get(setup_key(row.series), 0),
+        key=lambda row: -lengths.get(row.setup, 0),
     )
     found: dict[tuple[str, ...], Levels] = defaultdict(dict)
     machines: dict[str, str] = {}
     for row in longest_first:
-        name = row.series.case.name
-        level = next((level for level, p in patterns.items() if p.search(name)), None)
+        level = next((level for level, p in patterns.items() if p.search(row.case)), None)
         line, *others = [*contents.layout.column(row.labels), ""]
-        if level is None or machines.setdefault(line, row.series.machine) != row.series.machine:
+        if level is None or machines.setdefault(line, row.machine) != row.machine:
             continue
         levels = found[row.row, *others[:-1]]
         other = levels.setdefault((line, level), row)
-        is_same_setup = setup_key(row.series) == setup_key(other.series)
-        if is_same_setup and _value(row) < _value(other):
+        if row.setup == other.setup and _value(row) < _value(other):
             levels[line, level] = row
+    table = contents.cases
     subjects = list(dict.fromkeys(table.summaries[case.key].row for case in table.cases))
     columns = list(dict.fromkeys(column.values[1:] for column in table.columns))
     in_order = sorted(found, key=lambda key: (subjects.index(key[0]), columns.index(key[1:])))
@@ -140,7 +137,7 @@ def _where(key: tuple[str, str], rows: Iterable[Levels]) -> str:
     """Say which machine measured a column, and with which releases."""
     of_column = [levels[key] for levels in rows if key in levels]
     releases = dict.fromkeys(str(row.environment.release) for row in of_column)
-    return ", ".join(filter(None, [of_column[0].series.machine, *releases]))
+    return ", ".join(filter(None, [of_column[0].machine, *releases]))
 
 
 def _cell(levels: Levels, key: tuple[str, str], names: Sequence[str]) -> Shown | None:
@@ -148,7 +145,7 @@ def _cell(levels: Levels, key: tuple[str, str], names: Sequence[str]) -> Shown |
         return None
     row = levels[key]
     slowest = next(levels[key[0], name] for name in names if (key[0], name) in levels)
-    case = {"s": row.series.case.name, "m": row.series.machine}
+    case = {"s": row.case, "m": row.machine}
     return {
         "text": quantities.quantity(_value(row), "seconds"),
         "times": ""

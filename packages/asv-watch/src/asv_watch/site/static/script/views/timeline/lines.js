@@ -10,15 +10,19 @@ import { capital, formatChange, formatDay, formatValue } from "../../text/format
 
 /** A longer span, in seconds, has months on its axis. */
 const LONG = 200 * 86_400;
+/** Hues of the style. */
+const HUES = 8;
 
 /**
  * A line for each series, relative to its newest level. Where commits were compared, it moves at
- * measured changes only, and runs are dots; else it goes through the runs.
+ * measured changes only, and runs are dots; else it goes through the runs. Lines have the look of
+ * their columns, or each a hue of its own if two are of one column.
  * @param {Series[]} series
  * @returns {Promise<SeriesLine[]>}
  */
 export async function seriesLines(series) {
   const rows = [...new Set(series.map(({ case: what }) => what.row))];
+  const columns = new Set(series.map(({ case: what }) => what.column));
   const parts = [
     (/** @type {Series} */ { case: { line } }) =>
       [line.name, line.details].filter(Boolean).join(" "),
@@ -28,7 +32,7 @@ export async function seriesLines(series) {
   ];
   const telling = parts.filter((part) => new Set(series.map(part)).size > 1);
   return Promise.all(
-    series.map(async (one) => {
+    series.map(async (one, nth) => {
       const { values, others, pairs, stretches } = await runsOf(one);
       /** What makes a value relative to the newest level. @param {CommitIndex} stop */
       const scaleAt = (stop) =>
@@ -36,7 +40,7 @@ export async function seriesLines(series) {
       return {
         id: one.index,
         series: one,
-        look: lookOf(one.case),
+        look: columns.size < series.length ? `hue-${nth % HUES}` : lookOf(one.case),
         shape: rows.indexOf(one.case.row),
         label: (telling.length ? telling : parts.slice(0, 2))
           .map((part) => part(one))

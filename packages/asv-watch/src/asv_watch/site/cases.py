@@ -4,14 +4,15 @@ The project's `Layout` says what a row and a column stand for. The script draws 
 makes none of its own.
 """
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 import msgspec
 
 from asv_watch.records.labels import Layout
+from asv_watch.records.store import StoredExplanation
 from asv_watch.site import names
-from asv_watch.site.causes import differing_operators
-from asv_watch.site.contents import Contents, SeriesSummary
+from asv_watch.site.series import SeriesSummary
 
 _HUES = 8
 """Hues of rows; if there are more rows than hues, they share hues and differ in shape."""
@@ -70,40 +71,57 @@ class CaseTable(msgspec.Struct, frozen=True):
     """Maps the full name of a case to its index in ``cases``."""
     summaries: dict[str, SeriesSummary]
     """Maps it to one of its series: all have its benchmark and its labels."""
+    main_groups: frozenset[str]
+    """The groups of the first screen: the foremost ones that nights measure.
 
-    def find(self, case: str) -> CaseEntry | None:
-        """Return a case by its full name; a suite may not have it any more."""
-        return self.cases[self.index_of[case]] if case in self.index_of else None
+    Their suites declare a position below 4; if none does, it is every group.
+    """
+    layout: Layout
+
+    def entry(self, case: str) -> CaseEntry:
+        """Return a case by its full name."""
+        return self.cases[self.index_of[case]]
 
     def title(self, case: str) -> str:
         """Return a case's title, with its metric if that is not the time.
 
         A case that no suite has any more has its full name as title.
         """
-        shown = self.find(case)
-        if shown is None:
+        if case not in self.index_of:
             return case
-        metric = self.summaries[case].metric.label
-        return shown.title if metric == "time" else f"{shown.title} · {metric}"
+        title, metric = self.entry(case).title, self.summaries[case].metric.label
+        return title if metric == "time" else f"{title} · {metric}"
 
-    def in_words(self, case: CaseEntry, layout: Layout) -> str:
+    def in_words(self, case: str) -> str:
         """Return what a case measures as people call it: ``The training pass of a transformer``.
 
         Empty if the layout has no such name for its last column, which says what is done.
         """
-        row, column = self.rows[case.row], self.columns[case.column].values
-        if not column or column[-1] not in layout.in_words:
+        words, entry = self.layout.in_words, self.entry(case)
+        row, column = self.rows[entry.row], self.columns[entry.column].values
+        if not column or column[-1] not in words:
             return ""
-        known = " ".join(layout.in_words[value] for value in column if value in layout.in_words)
+        known = " ".join(words[value] for value in column if value in words)
         details = f" ({row.details})" if row.details else ""
-        return f"The {known} of {layout.in_words.get(row.name, row.name)}{details}"
+        return f"The {known} of {words.get(row.name, row.name)}{details}"
 
 
-def case_table(contents: Contents) -> CaseTable:
-    """Name all cases of a project, and put them in order."""
-    layout = contents.layout
-    in_order = sorted(contents.series, key=lambda row: layout.group_order(row.benchmark))
-    summaries = {summary.series.case.name: summary for summary in in_order}
+def case_table(
+    series: Sequence[SeriesSummary],
+    layout: Layout,
+    parameters: Mapping[str, Sequence[str]],
+    explanations: Iterable[StoredExplanation],
+) -> CaseTable:
+    """Name all cases of a project, and put them in order.
+
+    Args:
+        series: All series of the site.
+        layout: What the rows and columns of the project's tables stand for.
+        parameters: The values of each parameter, in order.
+        explanations: Words by which cases are found include operators of these.
+    """
+    in_order = sorted(series, key=lambda row: layout.group_order(row.benchmark))
+    summaries = {summary.case: summary for summary in in_order}
     measured = dict.fromkeys(summary.row for summary in in_order if summary.has_value)
     hues = {row: number % _HUES for number, row in enumerate(measured)}
     rows = {
@@ -112,12 +130,13 @@ def case_table(contents: Contents) -> CaseTable:
     }
     values = {name: layout.column(summary.labels) for name, summary in summaries.items()}
     index_of_row = {row: index for index, row in enumerate(dict.fromkeys(rows.values()))}
-    orders = _orders(contents)
+    known = {**parameters, **layout.words}
+    orders = [known.get(name, ()) for name in layout.columns]
     columns = sorted(
         set(values.values()), key=lambda column: (list(map(_position, column, orders)), column)
     )
-    benchmarks, operators = list(contents.by_benchmark()), differing_operators(contents)
-
+    benchmarks = list(dict.fromkeys(summary.benchmark.name for summary in series))
+    operators = _differing_operators(explanations, layout)
     defaults = {label: of[""] for label, of in layout.labels.items() if "" in of}
 
     def entry(name: str, summary: SeriesSummary) -> CaseEntry:
@@ -138,48 +157,51 @@ def case_table(contents: Contents) -> CaseTable:
     cases = sorted(
         map(entry, summaries, summaries.values()), key=lambda case: (case.row, case.column)
     )
+    with_values = {values[summary.case] for summary in series if summary.has_value}
+    groups = {row.group for row in series}
+    others = {
+        row.group
+        for row in series
+        if row.benchmark.position >= _FIRST_SCREEN_BELOW or row.benchmark.short is False
+    }
     return CaseTable(
         rows=tuple(index_of_row),
-        columns=_columns(columns, contents),
+        columns=_columns(columns, with_values, orders),
         cases=tuple(cases),
         index_of={case.key: index for index, case in enumerate(cases)},
         summaries=summaries,
+        main_groups=frozenset(groups - others or groups),
+        layout=layout,
     )
 
 
-def _orders(contents: Contents) -> list[Sequence[str]]:
-    known: dict[str, Sequence[str]] = {**contents.parameters, **contents.layout.words}
-    return [known.get(name, ()) for name in contents.layout.columns]
+def _differing_operators(
+    explanations: Iterable[StoredExplanation], layout: Layout
+) -> defaultdict[str, set[str]]:
+    """Return the names of the operators whose time differs in an explanation of each case."""
+    names_of = defaultdict[str, set[str]](set)
+    for stored in explanations:
+        differing = (one.name for one in stored.explanation.operators if one.clear)
+        names_of[stored.case].update(map(layout.operator, differing))
+    return names_of
 
 
 def _position(value: str, order: Sequence[str]) -> int:
     return order.index(value) if value in order else len(order)
 
 
-def main_groups(contents: Contents) -> set[str]:
-    """Return the groups of the first screen: the foremost ones that nights measure.
-
-    Their suites declare a position below `_FIRST_SCREEN_BELOW`; if none does, it is every group.
-    """
-    groups = {row.group for row in contents.series}
-    others = {
-        row.group
-        for row in contents.series
-        if row.benchmark.position >= _FIRST_SCREEN_BELOW or row.benchmark.short is False
-    }
-    return groups - others or groups
-
-
-def _columns(columns: Sequence[tuple[str, ...]], contents: Contents) -> tuple[CaseColumn, ...]:
-    layout = contents.layout
-    measured = {layout.column(row.labels) for row in contents.series if row.has_value}
+def _columns(
+    columns: Sequence[tuple[str, ...]],
+    measured: Set[tuple[str, ...]],
+    orders: Sequence[Sequence[str]],
+) -> tuple[CaseColumn, ...]:
     coloured = [column for column in columns if column and column in measured]
 
     def look(column: tuple[str, ...]) -> str:
         hue = []
         if len(coloured) > 1 and column in coloured:
             hue = [f"hue-{(_FIRST_HUE + coloured.index(column)) % _HUES}"]
-        seconds = zip(column[1:], _orders(contents)[1:], strict=True)
+        seconds = zip(column[1:], orders[1:], strict=True)
         dash = ["dashed" for value, order in seconds if value and _position(value, order) % 2]
         return " ".join(hue + dash)
 

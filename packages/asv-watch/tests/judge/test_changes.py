@@ -1,18 +1,27 @@
-"""What the analysis says about a history: changes, what they rest on, their cause and note."""
+"""What the analysis says about a history: changes, what they rest on, their cause and note.
 
+Any two commits that comparisons join have a ratio, by all ways between them.
+"""
+
+import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec import structs
 
 from asv_watch.comparison import Comparison
-from asv_watch.judge.findings import analyse
+from asv_watch.judge.changes import MeasuredCommits, analyse
+from asv_watch.judge.graph import MachineGraphs
 from asv_watch.records.history import History, Series
 from asv_watch.records.notes import ChangeNote, Notes
 from asv_watch.records.records import NEVER_RUN, Environment, Run
+from asv_watch.versions.version import Release
 from tests.making import (
     ENVIRONMENT,
     MACHINE,
@@ -270,3 +279,41 @@ def test_the_smallest_detectable_change_is_what_the_newest_comparisons_show() ->
 def test_a_history_without_values_has_no_findings() -> None:
     series: list[Series] = []
     assert analyse(complete(make_history(series))).changes == ()
+
+
+POSITIONS = {commit_hash(number): number for number in range(100)}
+Pair = tuple[int, int, float]
+
+
+def commits_of(*pairs: Pair) -> MeasuredCommits:
+    """Commits that were compared, each pair in a sitting of its own."""
+    sittings = (
+        compared_commits((commit_hash(before), commit_hash(after)), {"a": ratio}, at=number)
+        for number, (before, after, ratio) in enumerate(pairs)
+    )
+    graph = MachineGraphs(list(itertools.chain(*sittings))).commits("a")
+    assert graph is not None
+    return MeasuredCommits(graph, POSITIONS, Release("torch", "2.15.0"), "3.11")
+
+
+@given(st.lists(st.floats(0.5, 2), min_size=1, max_size=10))
+def test_ratios_of_a_chain_multiply(ratios: list[float]) -> None:
+    found = commits_of(*((n, n + 1, ratio) for n, ratio in enumerate(ratios)))
+    pairs = found.all_pairs()
+    count = len(ratios) + 1
+    assert len(pairs) == count * (count - 1) // 2
+    for (before, after), measured in pairs.items():
+        assert measured.ratio == pytest.approx(math.prod(ratios[before:after]))
+        assert measured.interval[0] < measured.ratio < measured.interval[1]
+        assert len(measured.sittings) == (after == before + 1)
+
+
+def test_nothing_is_said_of_two_commits_that_no_comparison_joins() -> None:
+    found = commits_of((1, 2, 2.0), (5, 6, 0.5), (6, 7, 1.0))
+    assert sorted(found.parts) == [(1, 2), (5, 6, 7)]
+    assert found.ratio(2, 5) is None
+
+
+def test_of_a_long_history_only_what_was_compared_and_neighbours_are_published() -> None:
+    found = commits_of(*((n, n + 1, 1.0) for n in range(80)), (0, 80, 1.0))
+    assert len(found.all_pairs()) == 81
