@@ -9,7 +9,7 @@ TESTS = "tests", "packages/asv-watch/tests"
 
 
 @pytest.mark.parametrize(
-    ("folders", "allowed", "wanted"), [(SOURCES, 32_000, 26_000), (TESTS, 23_100, 18_000)]
+    ("folders", "allowed", "wanted"), [(SOURCES, 31_500, 26_000), (TESTS, 22_900, 18_000)]
 )
 def test_there_are_no_more_lines_than_are_allowed(
     root: Path, folders: tuple[str, ...], allowed: int, wanted: int
