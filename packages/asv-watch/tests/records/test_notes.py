@@ -54,6 +54,7 @@ def test_the_last_note_about_a_change_counts(tmp_path: Path) -> None:
         ('[[change]]\ncommit = "HEAD"\nkind = "expected"\ntext = "x"', "$.change[0].commit"),
         ('[[change]]\ncommit = "1234567"\nkind = "expected"\ntext = " "', "$.change[0].text"),
         ('[[recipe]]\nrecipe = "rounds=3"', "unknown field `recipe`"),
+        ('[[release]]\nrequirement = "numpy"', "missing required field `release`"),
     ],
 )
 def test_a_malformed_file_is_one_clear_problem(tmp_path: Path, text: str, message: str) -> None:

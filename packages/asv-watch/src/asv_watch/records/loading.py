@@ -268,10 +268,8 @@ class _Loader:
         machine_file = folder / "machine.json"
         if result_files or machine_file.exists():
             machine = self._read_machine(machine_file)
-        elif (
-            folder.name in self._history.comparisons
-        ):  # asv describes a machine when it measures there
-            machine = Machine(folder.name)
+        elif folder.name in self._history.comparisons:
+            machine = Machine(folder.name)  # asv describes a machine when it measures there
         else:
             return
         self._history.machines[machine.name] = machine

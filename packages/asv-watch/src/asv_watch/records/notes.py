@@ -17,14 +17,19 @@ gate; ``false alarm`` hides suspected changes; a measured one stays::
     [versions]
     "v0.2.0" = "e6dde5c1"
 
-A ``[[release]]`` says what is behind the changes that a release of a requirement made; it is only
-read by people.
+A ``[[release]]`` says what is behind the changes that a release of a requirement made::
+
+    [[release]]
+    requirement = "torch"
+    release = "2.8.0"
+    title = "max pooling is faster"
+    text = "The compiler went from GCC 11.2 to 13.3."
 """
 
 from collections.abc import Collection, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -65,11 +70,19 @@ class ChangeNote(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return is_case and self.machine in {"", machine}
 
 
+class ReleaseNote(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is behind the changes that a release made: causes and links, without numbers."""
+
+    requirement: Text
+    release: Text
+    title: Text
+    text: Text
+
+
 class _File(msgspec.Struct, forbid_unknown_fields=True):
     versions: dict[Annotated[str, msgspec.Meta(pattern=r"^\w[\w.+-]*$")], CommitStart] = {}
     change: tuple[ChangeNote, ...] = ()
-    release: list[Any] = []
-    """What is behind the changes that releases made, for people who read the file."""
+    release: tuple[ReleaseNote, ...] = ()
 
 
 class Notes(msgspec.Struct, frozen=True):
