@@ -212,7 +212,8 @@ def _method(history: ReleaseHistory, graphs: MachineGraphs) -> list[str]:
         "About one interval in a hundred excludes the true ratio by chance.",
         "Ratios of times vary by "
         f"{quantities.share(graphs.usual_between('time'))} from one sitting to another on this "
-        "machine (standard deviation, median of its cases); intervals include that of their case.",
+        "machine (standard deviation, root mean square of its cases); intervals include that of "
+        "their case.",
     ]
     if history.null_ratios:
         count = quantities.counted(len(history.null_ratios), "comparison")
