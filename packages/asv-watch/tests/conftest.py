@@ -57,7 +57,6 @@ LONGEST = (
 
 TEMPORARY = pytest.StashKey[str]()
 """Folder of everything temporary of a run, of its tests and of what they start."""
-LEFT_BEHIND = pytest.StashKey[list[str]]()
 PATIENCE_S = 10.0
 """Seconds for guards of killed runs to clean up after the last test."""
 
@@ -84,19 +83,11 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """Fail a run that leaves something behind; keep the temporary folder of a run that failed."""
     stash = session.config.stash
     if TEMPORARY in stash:  # a worker leaves that to the process that started it
-        stash[LEFT_BEHIND] = _left_behind(Path(stash[TEMPORARY]))
-        if stash[LEFT_BEHIND] and session.exitstatus == pytest.ExitCode.OK:
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        for left in _left_behind(Path(stash[TEMPORARY])):
+            session.config.get_terminal_writer().line(f"\nleft behind: {left}", red=True)
+            session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
     if session.exitstatus != pytest.ExitCode.OK:
         stash[TEMPORARY] = ""
-
-
-def pytest_terminal_summary(
-    terminalreporter: pytest.TerminalReporter, config: pytest.Config
-) -> None:
-    """Name what the tests left behind."""
-    for name in config.stash.get(LEFT_BEHIND, []):
-        terminalreporter.write_line(f"left behind: {name}", red=True)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
