@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from asv_watch.comparison import UNSTORED, Comparison, Outcome, Rounds, Sitting
+from asv_watch.comparison import UNSTORED, Clock, Comparison, Outcome, Rounds, Sitting
 from asv_watch.statistics.rule import Verdict
 from asv_watch.versions.version import Version
 from tests.making import commit_hash
@@ -89,6 +89,14 @@ def test_one_version_alone_is_as_if_it_were_the_only_one() -> None:
     assert alone[0].cpu == ((0.9,), (1.4,), (1.3,))
     assert [each.value(0) for each in alone] == [1.4, 2.1, None]
     assert [each.outcome(0) for each in alone] == [PARTLY.outcome(version) for version in range(3)]
+
+
+@pytest.mark.parametrize(("clock", "expected"), [("", 1.5), ("process", 1.1)])
+def test_cpu_time_replaces_wall_time_where_it_is_the_clock(clock: Clock, expected: float) -> None:
+    rounds, cpu = ((1.0, 1.5),) * 3, ((1.0, 1.1),) * 3
+    ratio = Comparison("x", 9, rounds=rounds, cpu=cpu, clock=clock).ratio(0, 1)
+    assert ratio is not None
+    assert (ratio.clock, ratio.ratio) == (clock, pytest.approx(expected))
 
 
 @pytest.mark.parametrize(

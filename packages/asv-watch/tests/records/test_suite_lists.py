@@ -80,6 +80,7 @@ def test_a_damaged_entry_of_a_machine_is_left_out(tmp_path: Path) -> None:
         for missing in ("type", "unit", "name")
     }
     damaged |= {
+        "params": sound | {"params": [["1"], ["2"]]},
         "rounds": sound | {"rounds": {}},
         "short": sound | {"short": [1]},
         "timeout": sound | {"timeout": "long"},

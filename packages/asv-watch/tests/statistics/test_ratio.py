@@ -12,7 +12,7 @@ from scipy import stats
 
 from asv_watch.statistics.graph import RatioGraph, Star, fit_between
 from asv_watch.statistics.ratio import estimate_ratio, fastest, levels
-from asv_watch.statistics.rule import Answer, Verdict, answer, verdict
+from asv_watch.statistics.rule import Answer, Verdict, answer, is_precise, verdict
 
 RATIOS = st.lists(st.floats(0.5, 2.0), min_size=2, max_size=12)
 
@@ -167,7 +167,8 @@ def test_the_answer_by_hand(difference: float, half: float, expected: Answer) ->
     assert answer(difference, half, 15, math.log1p(0.05), error=0.00015) is expected
 
 
-@given(st.floats(0, 0.2), st.floats(1e-6, 0.2), st.integers(1, 60), st.floats(0.015, 0.2))
+# A change is at least twice as large as the smallest difference that counts.
+@given(st.floats(0, 0.2), st.floats(1e-6, 0.2), st.integers(1, 60), st.floats(0.03, 0.2))
 def test_an_interval_of_half_the_change_always_answers(
     difference: float, half: float, freedom: int, change: float
 ) -> None:
@@ -176,3 +177,9 @@ def test_an_interval_of_half_the_change_always_answers(
     is_different = difference >= math.log1p(0.015) and difference > half
     expected = Answer.DIFFERENT if is_different else Answer.SAME
     assert answer(difference, half, freedom, change) is expected
+
+
+def test_half_an_interval_may_be_a_share_of_a_large_difference() -> None:
+    assert is_precise(0.0, 0.015, 0.015, 0.1)
+    assert not is_precise(0.1, 0.016, 0.015, 0.1)
+    assert is_precise(0.9, 0.09, 0.015, 0.1)
