@@ -3,8 +3,6 @@
 import json
 import re
 import shutil
-import sys
-from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -13,7 +11,6 @@ import pytest
 
 from asv_watch.cli.main import main
 from asv_watch.comparison import Outcome
-from asv_watch.errors import ExitStatus
 from asv_watch.records.asv_files import parse_list
 from asv_watch.records.loading import load_history
 from asv_watch.text.terminal import printable
@@ -21,6 +18,7 @@ from asv_watch.versions.git import read_commits
 from tests import torchless
 from tests.conftest import REPOSITORY, commit, git, run
 from tests.interruptible import run_driver
+from tests.planted_comparisons import compared_commits, store
 
 SUITE = """
 class Suite:
@@ -201,18 +199,22 @@ def test_git_merges_the_results_of_two_machines_and_of_two_clones_of_one(
     assert [merged.count(f"in {clone.name}") for clone in clones] == [1, 1, 0]
 
 
-def test_comparisons_of_commits_that_history_lost_are_counted_and_named(
-    make_project: Callable[..., Path], tmp_path: Path
+def test_commits_that_history_lost_are_named(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    project = make_project(SUITE, {"src/package.py": "WORDS = 3\n"})
-    lost = commit(project, {"src/package.py": "WORDS = 4\n"}, "Add a word")
-    run_driver("bench", project, tmp_path, "--cases", "track_words")
-    run_driver("compare", project, tmp_path, "--before", "HEAD~1", "--cases", "'a'")
-    check = sys.executable, "-m", "asv_watch.cli", "results", "check"
-    git(project, "commit", "--quiet", "--amend", "--message", "Say it otherwise")
-    found = run(*check, cwd=project, status=ExitStatus.FAILED).stdout
-    assert f"contains the compared commit {lost}" in found
-    assert "that are not on main (1);" in run(*check[:3], "report", cwd=project).stderr
-    [remedy] = re.findall("`(awk .+)`", found)
-    run("sh", "-c", remedy, cwd=project)
-    assert "no faults" in run(*check, cwd=project).stdout
+    git(checkout, "commit", "--quiet", "--allow-empty", "--message", "Say it otherwise")
+    head, lost = git(checkout, "rev-parse", "HEAD~1", "HEAD").split()
+    git(checkout, "reset", "--quiet", "--soft", "HEAD~1")
+    run_at = json.loads(record_file(checkout).read_text().splitlines()[0])["sitting"]["at"]
+    ratios = {"suite.Suite.time_it('a')": 1.2}
+    compared = compared_commits((head, lost), ratios, at=run_at, machine="m")
+    store(checkout / "results", compared)
+    assert main(["results", "check"]) == 1
+    [fault, _] = capsys.readouterr().out.splitlines()
+    assert f"contains the compared commit {lost}" in fault
+    assert main(["report"]) == 0
+    assert "that are not on main (1);" in capsys.readouterr().err
+    [remedy] = re.findall("`(awk .+)`", fault)
+    run("sh", "-c", remedy, cwd=checkout)
+    assert main(["results", "check"]) == 0
+    assert BROKEN in record_file(checkout).read_text(), "the run is kept"
