@@ -8,23 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from asv_watch.comparison import UNSTORED, Clock, Comparison, Outcome, Rounds, Sitting
+from asv_watch.comparison import Clock, Comparison, Outcome, Rounds, Sitting
 from asv_watch.statistics.rule import Verdict
 from asv_watch.versions.version import Version
 from tests.making import commit_hash
 from tests.planted_comparisons import case_values
 
 LEVELS = st.tuples(*[st.floats(0.5, 2.0)] * 3)
-PARTLY = Comparison(
-    "x",
-    9,
-    rounds=((1.0, 2.0, None), (1.5, 2.2, None), (1.4, 2.1, None)),
-    cpu=((0.9, 1.9, None), (1.4, 2.1, None), (1.3, 2.0, None)),
-    least_spread=0.1,
-    skipped={3: "no device"},
-    failed={2: "too late"},
-    late=(2,),
-)
 
 
 @given(st.lists(LEVELS, min_size=2, max_size=9), st.floats(0.01, 100))
@@ -47,17 +37,25 @@ def test_every_pair_has_a_ratio_which_has_no_unit_and_turns_over_with_its_sides(
 
 
 def test_a_version_without_numbers_says_why_and_leaves_the_others_their_ratios() -> None:
-    assert [PARTLY.outcome(version) for version in range(4)] == [
+    partly = Comparison(
+        "x",
+        9,
+        rounds=((1.0, 2.0, None), (1.5, 2.2, None), (1.4, 2.1, None)),
+        skipped={3: "no device"},
+        failed={2: "too late"},
+        late=(2,),
+    )
+    assert [partly.outcome(version) for version in range(4)] == [
         (Outcome.OK, ""),
         (Outcome.OK, ""),
         (Outcome.TIMED_OUT, "too late"),
         (Outcome.SKIPPED, "no device"),
     ]
-    assert PARTLY.value(2) is None
-    assert PARTLY.measured_sides == [0, 1]
-    assert PARTLY.ratio(0, 2) is None
-    assert PARTLY.why_no_ratio(0, 2) == (Outcome.TIMED_OUT, "too late")
-    failed_later = replace(PARTLY, late=())
+    assert partly.value(2) is None
+    assert partly.measured_sides == [0, 1]
+    assert partly.ratio(0, 2) is None
+    assert partly.why_no_ratio(0, 2) == (Outcome.TIMED_OUT, "too late")
+    failed_later = replace(partly, late=())
     assert failed_later.why_no_ratio(3, 2) == (Outcome.FAILED, "too late"), "not the skip"
 
 
@@ -75,20 +73,6 @@ def test_numbers_without_a_ratio_say_why(rounds: Rounds, reason: str) -> None:
     assert comparison.ratio(0, 1) is None
     assert comparison.star(0.0) is None
     assert reason in comparison.why_no_ratio(0, 1)[1]
-
-
-def test_one_version_alone_is_as_if_it_were_the_only_one() -> None:
-    placed = replace(PARTLY, sitting=Sitting(kind="run", at=1, machine="m", versions=()))
-    alone = [placed.alone(version) for version in range(3)]
-    assert all(each.sitting is UNSTORED for each in alone)
-    assert [each.rounds for each in alone] == [
-        ((1.0,), (1.5,), (1.4,)),
-        ((2.0,), (2.2,), (2.1,)),
-        (),
-    ]
-    assert alone[0].cpu == ((0.9,), (1.4,), (1.3,))
-    assert [each.value(0) for each in alone] == [1.4, 2.1, None]
-    assert [each.outcome(0) for each in alone] == [PARTLY.outcome(version) for version in range(3)]
 
 
 @pytest.mark.parametrize(("clock", "expected"), [("", 1.5), ("process", 1.1)])
