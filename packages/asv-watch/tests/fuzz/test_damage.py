@@ -12,7 +12,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator
+import tempfile
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -214,21 +214,9 @@ def _parses(content: bytes) -> bool:
         return False
 
 
-@contextlib.contextmanager
-def _copied(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    folder = tmp_path_factory.mktemp("run") / "project"
-    shutil.copytree(project, folder, symlinks=True)
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder.parent)
-
-
 @fuzz
 @given(data=st.data())
-def test_a_damaged_file_is_left_out_or_refused(
-    project: Path, tmp_path_factory: pytest.TempPathFactory, data: Any
-) -> None:
+def test_a_damaged_file_is_left_out_or_refused(project: Path, data: Any) -> None:
     kinds: dict[str, str] = {}
     files = [file for place in ("results", ".asv") for file in project.glob(f"{place}/**/*")]
     for path in sorted(filter(Path.is_file, [*files, *project.glob("*.json")])):
@@ -236,7 +224,8 @@ def test_a_damaged_file_is_left_out_or_refused(
         kinds[kind] = str(path.relative_to(project))  # the last of each kind
     name = data.draw(st.sampled_from(sorted(kinds.values())))
     command = data.draw(st.sampled_from(["publish", "report", "bench", "nightly", "releases"]))
-    with _copied(project, tmp_path_factory) as folder:
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(shutil.copytree(project, Path(made, "project"), symlinks=True))
         content = data.draw(_damaged((folder / name).read_bytes()))
         (folder / name).write_bytes(content)
         _, faults = _runs(folder, "results", "check")
@@ -278,8 +267,7 @@ def _command_lines(draw: st.DrawFn) -> list[str]:
 @given(arguments=_command_lines())
 @example(["nightly"])
 @example(["releases", "--machine=/"])
-def test_odd_options_are_answered(
-    project: Path, tmp_path_factory: pytest.TempPathFactory, arguments: list[str]
-) -> None:
-    with _copied(project, tmp_path_factory) as folder:
+def test_odd_options_are_answered(project: Path, arguments: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(shutil.copytree(project, Path(made, "project"), symlinks=True))
         _runs(folder, *arguments)
