@@ -37,20 +37,15 @@ track_words.unit = "words"
 BROKEN = "suite.Suite.time_it('broken')"
 
 
-@pytest.fixture(scope="session")
-def measured(made_environment: Path) -> Path:
+@pytest.fixture(scope="module")
+def measured(made_environment: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A checkout with the results of one commit."""
-
-    def measure(made: Path) -> None:
-        home, folder = made / "home", made / "checkout"
-        home.mkdir()
-        folder.mkdir()
-        git(folder, "init", "--quiet", "--initial-branch=main")
-        commit(folder, torchless.project_files(SUITE, {".gitignore": ""}), "Begin")
-        torchless.give_environment(folder, made_environment)
-        run_driver("bench", folder, home, status=3)
-
-    return torchless.make_once("measured", measure) / "checkout"
+    home, folder = tmp_path_factory.mktemp("home"), tmp_path_factory.mktemp("checkout")
+    git(folder, "init", "--quiet", "--initial-branch=main")
+    commit(folder, torchless.project_files(SUITE, {".gitignore": ""}), "Begin")
+    torchless.give_environment(folder, made_environment)
+    run_driver("bench", folder, home, status=3)
+    return folder
 
 
 @pytest.fixture
