@@ -14,9 +14,7 @@ from asv_watch.engine.runs import Outcomes, newest_first
 from tests.conftest import commit
 
 
-def test_a_run_publishes_after_five_minutes_and_at_its_end(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_run_publishes_before_its_end(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     now, published = [0.0], list[float]()
 
     def measure(*_: object, after_each: Callable[[], None], **__: object) -> Outcomes:

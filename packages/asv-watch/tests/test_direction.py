@@ -37,9 +37,7 @@ track_share.higher_is_better = track_busy.higher_is_better = True
 CASES = ("track_share", "track_busy", "track_idle", "track_rate")
 
 
-def test_less_of_a_share_is_worse_if_its_suite_says_so(
-    make_project: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_less_is_worse_if_suites_say_so(make_project: Callable[..., Path], tmp_path: Path) -> None:
     """The head halves a share of which more is better."""
     project = make_project(SUITE, {"src/package.py": "SHARE = 80\n"}, measured_paths=["src"])
     git(project, "checkout", "--quiet", "-b", "change")

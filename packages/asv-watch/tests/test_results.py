@@ -129,9 +129,7 @@ def test_machines_that_may_not_be_here(checkout: Path, capsys: pytest.CaptureFix
     assert missing in capsys.readouterr().out
 
 
-def test_what_a_terminal_would_obey_or_hide_is_written_out(
-    checkout: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_invisible_text_is_written_out(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert printable("\x1b[2Jgone\0\u202e\ud800") == r"\x1b[2Jgone\x00\u202e\ud800"
     assert printable("é 漢\tα\n−1.5 %\u202f") == "é 漢\tα\n−1.5 %\u202f"
     (checkout / "results/m/0a-\x1b[2J.json").write_text("{")
@@ -194,9 +192,7 @@ def test_git_merges_the_results_of_two_machines_and_of_two_clones_of_one(
     assert [merged.count(f"in {clone.name}") for clone in clones] == [1, 1, 0]
 
 
-def test_commits_that_history_lost_are_named(
-    checkout: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_lost_commits_are_named(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
     git(checkout, "commit", "--quiet", "--allow-empty", "--message", "Say it otherwise")
     head, lost = git(checkout, "rev-parse", "HEAD~1", "HEAD").split()
     git(checkout, "reset", "--quiet", "--soft", "HEAD~1")

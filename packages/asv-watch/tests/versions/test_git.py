@@ -107,9 +107,7 @@ def test_a_working_tree_becomes_a_commit(make_repository: Callable[..., Path]) -
     assert working_tree_commit(root, left_out) == commit, "so that an interrupt can be continued"
 
 
-def test_a_repository_without_a_working_tree_has_none_to_measure(
-    make_repository: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_a_bare_repository(make_repository: Callable[..., Path], tmp_path: Path) -> None:
     bare = tmp_path / "bare"
     git(make_repository({"a.py": ""}), "clone", "--quiet", "--bare", ".", str(bare))
     with pytest.raises(WatchError, match=r"bare has no working tree, which \. means"):
