@@ -33,26 +33,8 @@ settings.load_profile("this project")
 SHARING = ("tests/browser", "tests/site")
 """Folders whose tests share what is expensive: a browser, published sites."""
 
-LONGEST = (
-    "tests/browser",
-    "tests/end_to_end/test_nights.py",
-    "tests/end_to_end/test_kill.py",
-    "tests/test_lint.py",
-    "tests/site",
-    "tests/releases/test_command.py",
-    "tests/end_to_end/test_other_tools.py",
-    "tests/end_to_end/test_memory_of_every_command.py",
-    "tests/engine/test_runs.py",
-    "tests/machine/test_budget.py",
-    "tests/night/test_planted_slowdown.py",
-    "tests/end_to_end/test_wheels.py",
-    "tests/engine/test_broken_suites.py",
-    "tests/docs/test_recipes.py",
-    "tests/compare/test_command.py",
-    "tests/engine/test_processes.py",
-    "tests/gate/test_ranking.py",
-)
-"""Groups that take longest. They start first, so that no worker is left with one at the end."""
+LONGEST = ("browser", "end_to_end", "test_lint.py", "site", "releases", "engine", "night")
+"""What takes longest starts first, so that no worker is left with one test at the end."""
 
 
 TEMPORARY = pytest.StashKey[str]()
@@ -63,7 +45,7 @@ PATIENCE_S = 10.0
 
 def pytest_configure(config: pytest.Config) -> None:
     """Let signals reach what tests start, and give all of it one temporary folder."""
-    if renamed := [group for group in LONGEST if not (ROOT / group).exists()]:
+    if renamed := [group for group in LONGEST if not (ROOT / "tests" / group).exists()]:
         raise pytest.UsageError(f"LONGEST of tests/conftest.py names {renamed[0]}; correct it")
     _accept_signals()
     # An environment of a test is used many times: what is imported there is compiled once.
@@ -124,14 +106,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     """Keep the tests of a file, and those of a folder in `SHARING`, in one worker of xdist."""
     for item in items:
         item.add_marker(pytest.mark.xdist_group(_group(item)))
-    order = {group: index for index, group in enumerate(LONGEST)}
-    items.sort(key=lambda item: order.get(_group(item), len(LONGEST)))
+    items.sort(key=_turn)
     yield
 
 
 def _group(item: pytest.Item) -> str:
     path = item.path.relative_to(ROOT).as_posix()
     return next((folder for folder in SHARING if path.startswith(f"{folder}/")), path)
+
+
+def _turn(item: pytest.Item) -> int:
+    group = _group(item).removeprefix("tests/")
+    longest = (index for index, name in enumerate(LONGEST) if group.startswith(name))
+    return next(longest, len(LONGEST))
 
 
 @pytest.fixture
