@@ -1,7 +1,7 @@
 """Releases compared interleaved: which ratio counts, chains of ratios, and A/A noise."""
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import pytest
 from msgspec.structs import replace
@@ -19,23 +19,15 @@ from tests.judge.test_graph import LADDER, compared
 from tests.making import commit_hash
 from tests.planted_comparisons import compared_releases, failed_release
 
-Sittings = Sequence[list[Comparison]]
 FIRST = 1_780_000_000
 
 
-def histories_of(
-    sittings: Mapping[str, Sittings], versions: Mapping[str, str] = {}
-) -> tuple[ReleaseHistory, ...]:
-    return release_histories(
-        {
-            machine: MachineGraphs(list(itertools.chain(*stored)), versions)
-            for machine, stored in sittings.items()
-        }
-    )
+def graphs_of(*sittings: list[Comparison], versions: Mapping[str, str] = {}) -> MachineGraphs:
+    return MachineGraphs(list(itertools.chain(*sittings)), versions)
 
 
 def history_of(*sittings: list[Comparison]) -> ReleaseHistory:
-    [history] = histories_of({"ci-2core": sittings})
+    [history] = release_histories({"m": graphs_of(*sittings)})
     return history
 
 
@@ -101,7 +93,7 @@ def test_releases_of_each_requirement_have_a_history_of_their_own() -> None:
         compared_releases(before, after, {"a": 1.1}, requirement="numpy")
         for before, after in (("2.3.0", "2.4.0"), ("2.4.0", "2.5.0"))
     ]
-    histories = histories_of({"ci-2core": [torch, *numpy]})
+    histories = release_histories({"m": graphs_of(torch, *numpy)})
     assert [(history.requirement, history.releases) for history in histories] == [
         ("numpy", ("2.3.0", "2.4.0", "2.5.0")),
         ("torch", ("2.1.0", "2.2.0")),
@@ -134,13 +126,11 @@ def test_releases_measured_at_once_are_compared_each_with_each_if_all_can_be_imp
 
 
 def test_the_machine_with_the_newest_release_and_then_the_longest_history_stands_first() -> None:
-    long = [
-        compared_releases("2.1.0", "2.2.0", {"a": 0.9}),
-        compared_releases("2.2.0", "2.3.0", {"a": 0.9}),
-    ]
+    steps = ("2.1.0", "2.2.0"), ("2.2.0", "2.3.0")
+    long = graphs_of(*(compared_releases(*ends, {"a": 0.9}) for ends in steps))
     for newest, first in (("2.3.0", "z-machine"), ("2.4.0", "a-machine")):
-        short = compared_releases("2.2.0", newest, {"a": 0.9})
-        histories = histories_of({"a-machine": [short], "z-machine": long})
+        short = graphs_of(compared_releases("2.2.0", newest, {"a": 0.9}))
+        histories = release_histories({"a-machine": short, "z-machine": long})
         assert histories[0].machine == first
 
 
@@ -161,7 +151,7 @@ def test_versions_of_the_package_are_releases_too() -> None:
         compared_commits(8, 2, 1 / 0.96),  # from the later to the earlier one
         compared_commits(5, 8, 0.3, kind="planted"),
     ]
-    package, torch = histories_of({"ci-2core": comparisons}, versions)
+    package, torch = release_histories({"m": graphs_of(*comparisons, versions=versions)})
     assert (package.requirement, torch.requirement) == ("", "torch")
     assert package.releases == ("v0.9.0", "v0.10.0", "v1.0.0")
     expected = {"v0.9.0": 1 / (0.8 * 1.2), "v0.10.0": 1 / 1.2}
@@ -169,7 +159,8 @@ def test_versions_of_the_package_are_releases_too() -> None:
     # Commits that are no versions join them too.
     del versions[commit_hash(5)]
     direct = compared_commits(2, 8, 1.1, case="b")
-    [package] = histories_of({"ci-2core": [direct, *comparisons[1:3]]}, versions)
+    graphs = graphs_of(direct, *comparisons[1:3], versions=versions)
+    [package] = release_histories({"m": graphs})
     assert package.releases == ("v0.9.0", "v1.0.0")
     assert relative(package, "a") == pytest.approx({"v0.9.0": 1 / 0.96})
     assert package.ratio("c", *package.releases) is None
