@@ -33,38 +33,19 @@ settings.load_profile("this project")
 SHARING = ("tests/browser", "tests/site")
 """Folders whose tests share what is expensive: a browser, published sites."""
 
-LONGEST = (
-    "tests/browser",
-    "tests/end_to_end/test_nights.py",
-    "tests/end_to_end/test_kill.py",
-    "tests/test_lint.py",
-    "tests/site",
-    "tests/releases/test_command.py",
-    "tests/end_to_end/test_other_tools.py",
-    "tests/end_to_end/test_memory_of_every_command.py",
-    "tests/engine/test_runs.py",
-    "tests/machine/test_budget.py",
-    "tests/night/test_planted_slowdown.py",
-    "tests/end_to_end/test_wheels.py",
-    "tests/engine/test_broken_suites.py",
-    "tests/docs/test_recipes.py",
-    "tests/compare/test_command.py",
-    "tests/engine/test_processes.py",
-    "tests/gate/test_ranking.py",
-)
-"""Groups that take longest. They start first, so that no worker is left with one at the end."""
+LONGEST = ("browser", "end_to_end", "test_lint.py", "site", "releases", "engine", "night")
+"""What takes longest starts first, so that no worker is left with one test at the end."""
 
 
 TEMPORARY = pytest.StashKey[str]()
 """Folder of everything temporary of a run, of its tests and of what they start."""
-LEFT_BEHIND = pytest.StashKey[list[str]]()
 PATIENCE_S = 10.0
 """Seconds for guards of killed runs to clean up after the last test."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Let signals reach what tests start, and give all of it one temporary folder."""
-    if renamed := [group for group in LONGEST if not (ROOT / group).exists()]:
+    if renamed := [group for group in LONGEST if not (ROOT / "tests" / group).exists()]:
         raise pytest.UsageError(f"LONGEST of tests/conftest.py names {renamed[0]}; correct it")
     _accept_signals()
     # An environment of a test is used many times: what is imported there is compiled once.
@@ -84,19 +65,11 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """Fail a run that leaves something behind; keep the temporary folder of a run that failed."""
     stash = session.config.stash
     if TEMPORARY in stash:  # a worker leaves that to the process that started it
-        stash[LEFT_BEHIND] = _left_behind(Path(stash[TEMPORARY]))
-        if stash[LEFT_BEHIND] and session.exitstatus == pytest.ExitCode.OK:
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        for left in _left_behind(Path(stash[TEMPORARY])):
+            session.config.get_terminal_writer().line(f"\nleft behind: {left}", red=True)
+            session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
     if session.exitstatus != pytest.ExitCode.OK:
         stash[TEMPORARY] = ""
-
-
-def pytest_terminal_summary(
-    terminalreporter: pytest.TerminalReporter, config: pytest.Config
-) -> None:
-    """Name what the tests left behind."""
-    for name in config.stash.get(LEFT_BEHIND, []):
-        terminalreporter.write_line(f"left behind: {name}", red=True)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -133,14 +106,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     """Keep the tests of a file, and those of a folder in `SHARING`, in one worker of xdist."""
     for item in items:
         item.add_marker(pytest.mark.xdist_group(_group(item)))
-    order = {group: index for index, group in enumerate(LONGEST)}
-    items.sort(key=lambda item: order.get(_group(item), len(LONGEST)))
+    items.sort(key=_turn)
     yield
 
 
 def _group(item: pytest.Item) -> str:
     path = item.path.relative_to(ROOT).as_posix()
     return next((folder for folder in SHARING if path.startswith(f"{folder}/")), path)
+
+
+def _turn(item: pytest.Item) -> int:
+    group = _group(item).removeprefix("tests/")
+    longest = (index for index, name in enumerate(LONGEST) if group.startswith(name))
+    return next(longest, len(LONGEST))
 
 
 @pytest.fixture

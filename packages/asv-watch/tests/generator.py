@@ -10,30 +10,16 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from asv_watch.comparison import Comparison
+from asv_watch.records.records import case_name
 from tests.conftest import git
 from tests.planted_comparisons import compared_commits, store
 from tests.stored import store_run
 
-COLUMNS = [
-    "result",
-    "params",
-    "version",
-    "started_at",
-    "duration",
-    "stats_ci_99_a",
-    "stats_ci_99_b",
-    "stats_q_25",
-    "stats_q_75",
-    "stats_number",
-    "stats_repeat",
-    "samples",
-    "profile",
-]
 FIRST_COMMIT_AT = 1_760_000_000
 SECONDS_BETWEEN_COMMITS = 6 * 3600
 TORCH_RATIO = 0.96
@@ -41,6 +27,7 @@ TORCH_RATIO = 0.96
 STEP_SIZES = (1.10, 0.85, 1.20, 0.92)
 HOSTILE = """</script><script>document.title='owned'</script>"'&<img src=x onerror=alert(1)>"""
 TIME_SERIES = ("darnn", "dsanet", "lstnet", "tpa_lstm")
+DEVICES = ("cpu", "cuda")
 SMALL_CNNS = ("flux_cnn", "lenet5", "resnet18_mnist")
 
 
@@ -67,17 +54,13 @@ SUITES = (
             ("track_instructions_forward", "track", "instructions"),
             ("track_throughput_forward", "track", "samples/s"),
         ),
-        {"model": TIME_SERIES, "device": ("cpu", "cuda")},
+        {"model": TIME_SERIES, "device": DEVICES},
     ),
-    Suite(
-        "small_cnns.SmallCNNs",
-        TIME_AND_MEMORY,
-        {"model": SMALL_CNNS, "device": ("cpu", "cuda")},
-    ),
+    Suite("small_cnns.SmallCNNs", TIME_AND_MEMORY, {"model": SMALL_CNNS, "device": DEVICES}),
     Suite(
         "torchvision_models.TorchvisionModels",
         TIME_AND_MEMORY,
-        {"model": ("resnet18", "vgg19"), "device": ("cpu", "cuda"), "batch": (5, 10)},
+        {"model": ("resnet18", "vgg19"), "device": DEVICES, "batch": (5, 10)},
     ),
 )
 
@@ -87,7 +70,6 @@ class Plan:
     """What to write. Rates are shares of the results; sizes of steps are ratios."""
 
     commits: int = 60
-    seed: int = 0
     suites: tuple[Suite, ...] = SUITES
     machines: tuple[str, ...] = ("ci-2core", "gpu-lab")
     machines_with_cuda: tuple[str, ...] = ("gpu-lab",)
@@ -98,8 +80,6 @@ class Plan:
     """Planted steps of the code: each moves every series of one model, from one commit on."""
     machine_steps: int = 0
     """Steps that every timing of the first machine shows, with an event of its facts."""
-    noise: float = 0.01
-    """Coefficient of variation of one value around its level."""
     spikes: float = 0.005
     failures: float = 0.004
     timeouts: float = 0.002
@@ -110,25 +90,21 @@ class Plan:
     """Add a benchmark, a model, a machine, commit subjects and reasons full of markup."""
 
 
-@dataclass(frozen=True)
-class PlantedStep:
-    """The truth: where the values of a model (or of a machine) changed, and by what ratio."""
+class _Step(NamedTuple):
+    """From which commit on the values of a model, or of a machine, have changed by what ratio."""
 
     commit: int
-    """Its number, from the oldest on."""
     ratio: float
     model: str = ""
     machine: str = ""
 
 
-@dataclass(frozen=True)
-class Generated:
-    """Where a history was written, and what is true of it."""
+class Generated(NamedTuple):
+    """Where a history was written, and the hashes of all and of measured commits, oldest first."""
 
     repository: Path
     results: Path
     hashes: tuple[str, ...]
-    """Every commit of main, oldest first."""
     measured: tuple[str, ...]
 
 
@@ -138,20 +114,19 @@ ALL_OK: dict[str, Any] = {"failures": 0.0, "timeouts": 0.0, "never_run": 0.0}
 
 def small_plan(commits: int, **changes: Any) -> Plan:
     """A plan of one machine without a GPU that measured every commit with one torch pair."""
-    one_of_each = Plan(
-        commits=commits,
-        machines=("ci-2core",),
-        machines_with_cuda=(),
-        torch_pairs=(("2.15.0", "0.29.2"),),
-        unmeasured_commits=0.0,
-    )
-    return replace(one_of_each, **changes)
+    one_of_each: dict[str, Any] = {
+        "machines": ("ci-2core",),
+        "machines_with_cuda": (),
+        "torch_pairs": (("2.15.0", "0.29.2"),),
+        "unmeasured_commits": 0.0,
+    }
+    return Plan(commits=commits, **(one_of_each | changes))
 
 
 def plan_of_size(commits: int, series: int) -> Plan:
     """A plan with one machine, one torch pair and (to the next multiple of 8) so many series."""
     models = tuple(f"model_{number:03d}" for number in range(math.ceil(series / 8)))
-    suite = Suite("scale.Scale", TIME_AND_MEMORY, {"model": models, "device": ("cpu", "cuda")})
+    suite = Suite("scale.Scale", TIME_AND_MEMORY, {"model": models, "device": DEVICES})
     return small_plan(
         commits,
         suites=(suite,),
@@ -163,10 +138,9 @@ def plan_of_size(commits: int, series: int) -> Plan:
 
 def generate(root: Path, plan: Plan) -> Generated:
     """Write ``root/repository`` and ``root/results`` after a plan."""
-    rng = np.random.default_rng(plan.seed)
+    rng = np.random.default_rng(0)
     plan = _with_hostile_names(plan) if plan.hostile else plan
-    repository = root / "repository"
-    results = root / "results"
+    repository, results = root / "repository", root / "results"
     results.mkdir(parents=True)
     hashes = write_repository(repository, plan)
     kept = rng.random(plan.commits) >= plan.unmeasured_commits
@@ -175,20 +149,13 @@ def generate(root: Path, plan: Plan) -> Generated:
     steps = _plant(plan, rng, measured)
     write_json(results / "benchmarks.json", _benchmarks(plan), indent=4)
     for machine, (number, pair) in itertools.product(plan.machines, enumerate(plan.torch_pairs)):
-        folder = _SeriesFolder(plan, machine, pair, TORCH_RATIO**number, hashes, steps)
-        for name, content, record in folder.files(rng, measured):
-            write_json(results / machine / name, content)
-            folder.store(results, content, record, is_last=content["commit_hash"] == hashes[-1])
+        folder = _Folder(plan, machine, pair, TORCH_RATIO**number, hashes, steps)
+        folder.store_runs(results, rng, measured)
         for comparisons in folder.comparisons(measured):
             store(results, comparisons)
         facts = {"machine": machine, "version": 1, **folder.facts(plan.commits)}
         write_json(results / machine / "machine.json", facts, indent=4)
-    return Generated(
-        repository,
-        results,
-        hashes,
-        tuple(hashes[number] for number in measured),
-    )
+    return Generated(repository, results, hashes, tuple(hashes[number] for number in measured))
 
 
 def write_json(path: Path, content: Any, indent: int | None = None) -> None:
@@ -218,13 +185,9 @@ def write_repository(repository: Path, plan: Plan) -> tuple[str, ...]:
             stream.append(b"reset refs/tags/v0.%d.0\nfrom :%d\n\n" % (minor, number + 1))
     repository.mkdir(parents=True)
     git(repository, "init", "--quiet", "--initial-branch=main")
-    marks = repository / ".git" / "marks"
-    stdin = b"".join(stream).decode()
-    git(repository, "fast-import", "--quiet", f"--export-marks={marks}", input=stdin)
+    git(repository, "fast-import", "--quiet", input=b"".join(stream).decode())
     git(repository, "reset", "--quiet", "--hard")
-    by_mark = dict(line.split() for line in marks.read_text().splitlines())
-    marks.unlink()
-    return tuple(by_mark[f":{number + 1}"] for number in range(plan.commits))
+    return tuple(git(repository, "rev-list", "--reverse", "main").split())
 
 
 def _with_hostile_names(plan: Plan) -> Plan:
@@ -233,29 +196,28 @@ def _with_hostile_names(plan: Plan) -> Plan:
         ((f"time_{HOSTILE}", "time", "seconds"), ("track_y", "track", HOSTILE)),
         {"model": (HOSTILE, "darnn"), "device": ("cpu",)},
     )
-    # A folder's name cannot hold a slash.
-    return replace(
-        plan,
-        suites=(*plan.suites, hostile),
-        machines=(*plan.machines, HOSTILE.replace("/", "|")),
-    )
+    machine = HOSTILE.replace("/", "|")  # a folder's name cannot hold a slash
+    machines = (*plan.machines, machine)
+    return replace(plan, suites=(*plan.suites, hostile), machines=machines)
 
 
-def _plant(plan: Plan, rng: np.random.Generator, measured: list[int]) -> list[PlantedStep]:
+def _plant(plan: Plan, rng: np.random.Generator, measured: list[int]) -> list[_Step]:
     """Choose the steps."""
     models = [str(model) for suite in plan.suites for model in suite.params.get("model", ())]
     places = measured[5:-5]
     if not places:
         return []
-    steps = []
-    for number in range(plan.steps):
-        where = places[int(rng.integers(len(places)))]
-        ratio = STEP_SIZES[number % len(STEP_SIZES)]
-        steps.append(PlantedStep(where, ratio, model=models[number % len(models)]))
-    for _ in range(plan.machine_steps):
-        where = places[int(rng.integers(len(places)))]
-        steps.append(PlantedStep(where, 1.08, machine=plan.machines[0]))
-    return steps
+
+    def place() -> int:
+        return places[int(rng.integers(len(places)))]
+
+    ratios = itertools.islice(itertools.cycle(STEP_SIZES), plan.steps)
+    steps = [
+        _Step(place(), ratio, model=model)
+        for ratio, model in zip(ratios, itertools.cycle(models), strict=False)
+    ]
+    machine = plan.machines[0]
+    return steps + [_Step(place(), 1.08, machine=machine) for _ in range(plan.machine_steps)]
 
 
 def _benchmarks(plan: Plan) -> dict[str, Any]:
@@ -267,7 +229,7 @@ def _benchmarks(plan: Plan) -> dict[str, Any]:
                 "code": f"class Suite:\n    def {function}(self): ...",
                 "name": name,
                 "param_names": list(suite.params),
-                "params": [[repr(value) for value in values] for values in suite.params.values()],
+                "params": [list(map(repr, values)) for values in suite.params.values()],
                 "timeout": 600.0,
                 "type": kind,
                 "unit": unit,
@@ -276,27 +238,31 @@ def _benchmarks(plan: Plan) -> dict[str, Any]:
     return content
 
 
+def _cases(suite: Suite) -> list[dict[str, Any]]:
+    """The parameters of each case of a function."""
+    combinations = itertools.product(*suite.params.values())
+    return [dict(zip(suite.params, values, strict=True)) for values in combinations]
+
+
+def _name(suite: Suite, function: str, case: dict[str, Any]) -> str:
+    return case_name(f"{suite.name}.{function}", [repr(value) for value in case.values()])
+
+
 @dataclass(frozen=True)
-class _SeriesFolder:
-    """One machine with one torch pair: writes its result files."""
+class _Folder:
+    """What one machine stored with one torch pair."""
 
     plan: Plan
     machine: str
     pair: tuple[str, str]
     ratio: float
     hashes: tuple[str, ...]
-    steps: list[PlantedStep]
-
-    @property
-    def environment(self) -> str:
-        torch, torchvision = self.pair
-        return f"virtualenv-py3.11-torch{torch}-torchvision{torchvision}-OMP_NUM_THREADS1"
+    steps: list[_Step]
 
     def facts(self, commit: int) -> dict[str, str]:
         """The machine's facts when a commit was measured; its kernel changes at its steps."""
-        kernel = sum(
-            1 for step in self.steps if step.machine == self.machine and step.commit <= commit
-        )
+        passed = (step for step in self.steps if step.commit <= commit)
+        kernel = sum(step.machine == self.machine for step in passed)
         return {
             "arch": "x86_64",
             "cpu": "Imaginary CPU @ 3.00GHz",
@@ -305,162 +271,135 @@ class _SeriesFolder:
             "ram": "25165824",
         }
 
-    def store(
-        self, results: Path, content: dict[str, Any], record: list[Comparison], *, is_last: bool
-    ) -> None:
-        """Store why values are missing, and of the last run where it was measured."""
-        described: dict[str, Any] = {
-            "machine": {"kernel": "6.1.0-28-amd64", "governor": "performance", "swap": HOSTILE},
-            "facts": {"torch build": f"{self.pair[0]}+cpu", "threads": "1 within operators"},
-            "before": {"load_1_5_15_min": [0.1, 0.2, 0.3]},
-        }
-        at = content["date"] // 1000 + 3600
-        if record or is_last:
-            store_run(
-                results,
-                *(record or [Comparison("s.time_gone", at)]),
-                commit=content["commit_hash"],
-                of_machine=self.machine,
-                environment=self.environment,
-                at=at,
-                requirements=content["requirements"],
-                **(described if is_last else {}),
-            )
-
     def comparisons(self, measured: list[int]) -> Iterator[list[Comparison]]:
         """What a night compares at a planted step of the code: the commits on both sides."""
-        devices = {"cpu", *(["cuda"] if self.machine in self.plan.machines_with_cuda else [])}
+        devices = {None, "cpu", "cuda" if self.machine in self.plan.machines_with_cuda else "cpu"}
         for step in self.steps:
-            commit = step.commit
-            cases = tuple(
-                f"{suite.name}.{function}({', '.join(map(repr, case))})"
+            names = [
+                _name(suite, function, case)
                 for suite in self.plan.suites
                 for function, kind, _ in suite.functions
-                for case in itertools.product(*suite.params.values())
+                for case in _cases(suite)
                 if kind == "time"
-                and step.model in map(str, case)
-                and devices.issuperset({"cpu", "cuda"}.intersection(map(str, case)))
-            )
-            if step.model and cases:
-                before = measured[measured.index(commit) - 1]
-                at = FIRST_COMMIT_AT + commit * SECONDS_BETWEEN_COMMITS + 7200
+                and step.model == str(case.get("model"))
+                and case.get("device") in devices
+            ]
+            if names:
+                before = measured[measured.index(step.commit) - 1]
                 yield compared_commits(
-                    (self.hashes[before], self.hashes[commit]),
-                    dict.fromkeys(cases, step.ratio),
-                    at=at,
+                    (self.hashes[before], self.hashes[step.commit]),
+                    dict.fromkeys(names, step.ratio),
+                    at=FIRST_COMMIT_AT + step.commit * SECONDS_BETWEEN_COMMITS + 7200,
                     machine=self.machine,
                     torch=self.pair[0],
                 )
 
-    def files(
-        self, rng: np.random.Generator, measured: list[int]
-    ) -> Iterator[tuple[str, dict[str, Any], list[Comparison]]]:
-        """Name, content and record of the result file of each measured commit."""
+    def store_runs(self, results: Path, rng: np.random.Generator, measured: list[int]) -> None:
+        """Store each measured commit: asv's file, and what the record says beside it."""
         functions = [
-            (suite, function, kind, self._series(rng, suite, kind, measured))
+            (suite, function, self._series(rng, suite, kind, measured))
             for suite in self.plan.suites
             for function, kind, _ in suite.functions
         ]
         requirements = dict(zip(("torch", "torchvision"), self.pair, strict=True))
+        joined = "-".join(f"{name}{version}" for name, version in requirements.items())
+        environment = f"virtualenv-py3.11-{joined}-OMP_NUM_THREADS1"
         for index, commit in enumerate(measured):
-            started_at = (FIRST_COMMIT_AT + commit * SECONDS_BETWEEN_COMMITS + 3600) * 1000
+            date = FIRST_COMMIT_AT + commit * SECONDS_BETWEEN_COMMITS
             rows: dict[str, Any] = {}
-            record: list[Comparison] = []
-            for suite, function, kind, series in functions:
-                row, output = self._row((suite, function, kind), series[:, index], rng, started_at)
-                rows[f"{suite.name}.{function}"] = row
-                record += output
-            full_hash = self.hashes[commit]
+            reasons: list[Comparison] = []
+            for suite, function, series in functions:
+                values, missing = self._values(suite, function, series[:, index], date)
+                params = [list(map(repr, each)) for each in suite.params.values()]
+                version, started_at = f"version-of-{function}", (date + 3600) * 1000
+                rows[f"{suite.name}.{function}"] = [values, params, version, started_at, 12.5]
+                reasons += missing
             facts = {"machine": self.machine, "python": "3.11", **self.facts(commit)}
             content = {
-                "commit_hash": full_hash,
-                "env_name": self.environment,
-                "date": (FIRST_COMMIT_AT + commit * SECONDS_BETWEEN_COMMITS) * 1000,
+                "commit_hash": self.hashes[commit],
+                "env_name": environment,
+                "date": date * 1000,
                 "params": {**facts, **requirements},
                 "python": "3.11",
                 "requirements": requirements,
                 "env_vars": {"OMP_NUM_THREADS": "1"},
-                "result_columns": COLUMNS,
+                "result_columns": ["result", "params", "version", "started_at", "duration"],
                 "results": rows,
                 "durations": {},
                 "version": 2,
             }
-            yield f"{full_hash[:8]}-{self.environment}.json", content, record
+            name = f"{self.hashes[commit][:8]}-{environment}.json"
+            write_json(results / self.machine / name, content)
+            is_last = commit == len(self.hashes) - 1
+            if reasons or is_last:
+                store_run(
+                    results,
+                    *(reasons or [Comparison("s.time_gone", date + 3600)]),
+                    commit=self.hashes[commit],
+                    of_machine=self.machine,
+                    environment=environment,
+                    at=date + 3600,
+                    requirements=requirements,
+                    **(self._conditions() if is_last else {}),
+                )
+
+    def _conditions(self) -> dict[str, Any]:
+        """Where the newest commit was measured."""
+        return {
+            "machine": {"kernel": "6.1.0-28-amd64", "governor": "performance", "swap": HOSTILE},
+            "facts": {"torch build": f"{self.pair[0]}+cpu", "threads": "1 within operators"},
+            "before": {"load_1_5_15_min": [0.1, 0.2, 0.3]},
+        }
 
     def _series(
         self, rng: np.random.Generator, suite: Suite, kind: str, measured: list[int]
     ) -> np.ndarray:
         """Figures of a function: (cases, measured commits); NaN is never run.
 
-        Infinity stands for skipped, minus infinity for failed, -1 for timed out.
+        Others without a value are keys of `_OUTCOMES`.
         """
-        plan = self.plan
-        cases = list(itertools.product(*suite.params.values()))
-        names = list(suite.params)
-        shape = (len(cases), len(measured))
-        noise = plan.noise * (0.05 if kind == "peakmemory" else 1.0)
+        plan, cases = self.plan, _cases(suite)
+        shape = len(cases), len(measured)
+        noise = 0.0005 if kind == "peakmemory" else 0.01
         levels = {"time": 2e-3, "peakmemory": 5e8, "track": 1e6}[kind]
         level = levels * self.ratio * 10 ** rng.uniform(-0.5, 0.5, (shape[0], 1))
         matrix = level * rng.lognormal(0.0, noise, shape)
         matrix *= np.where(rng.random(shape) < plan.spikes, rng.uniform(1.3, 3.0, shape), 1.0)
-        numbers = np.array(measured)
-        for step in self.steps:
-            after = numbers >= step.commit
-            for row, case in enumerate(cases):
-                of_model = step.model and str(case[names.index("model")]) == step.model
-                of_machine = step.machine == self.machine and kind == "time"
-                if of_model or of_machine:
-                    matrix[row, after] *= step.ratio
+        for step, (row, case) in itertools.product(self.steps, enumerate(cases)):
+            of_model = step.model == str(case.get("model"))
+            if of_model or (step.machine == self.machine and kind == "time"):
+                matrix[row, np.array(measured) >= step.commit] *= step.ratio
         if kind != "time":
             matrix = np.round(matrix)
         chance = rng.random(shape)
         matrix[chance < plan.failures] = -math.inf
         matrix[(chance >= 0.3) & (chance < 0.3 + plan.timeouts)] = -1.0
         matrix[(chance >= 0.6) & (chance < 0.6 + plan.never_run)] = math.nan
-        if "device" in names and self.machine not in plan.machines_with_cuda:
-            on_cuda = [case[names.index("device")] == "cuda" for case in cases]
-            matrix[np.array(on_cuda)] = math.inf
-        if "device" in names and self.machine in plan.machines_without_cpu:
-            matrix[np.array([case[names.index("device")] == "cpu" for case in cases])] = math.nan
+        for row, case in enumerate(cases):
+            if case.get("device") == "cuda" and self.machine not in plan.machines_with_cuda:
+                matrix[row] = math.inf
+            if case.get("device") == "cpu" and self.machine in plan.machines_without_cpu:
+                matrix[row] = math.nan
         return matrix
 
-    def _row(
-        self,
-        benchmark: tuple[Suite, str, str],
-        matrix: np.ndarray,
-        rng: np.random.Generator,
-        started_at: int,
-    ) -> tuple[list[Any], list[Comparison]]:
-        """A row of a result file as asv writes it, and what the record says beside it."""
-        suite, function, kind = benchmark
-        params = [[repr(value) for value in values] for values in suite.params.values()]
+    def _values(
+        self, suite: Suite, function: str, figures: np.ndarray, date: int
+    ) -> tuple[list[float | None], list[Comparison]]:
+        """Values of a function's cases as asv stores them, and why some have none."""
         values: list[float | None] = []
-        record: list[Comparison] = []
-        for drawn, case in zip(matrix.tolist(), itertools.product(*params), strict=True):
-            output = _OUTCOMES.get(drawn)
-            if output is None:
-                values.append(drawn)
-                continue
-            outcome, reason, stored = output
+        missing: list[Comparison] = []
+        for figure, case in zip(figures.tolist(), _cases(suite), strict=True):
+            stored, outcome = _OUTCOMES.get(figure, (figure, {}))
             values.append(stored)
-            reasons = {0: HOSTILE if self.plan.hostile and outcome == "failed" else reason}
-            record.append(
-                Comparison(
-                    f"{suite.name}.{function}({', '.join(case)})",
-                    at=started_at // 1000 + 60,
-                    skipped=reasons if outcome == "skipped" else {},
-                    failed=reasons if outcome != "skipped" else {},
-                    late=(0,) if outcome == "timed out" else (),
-                )
-            )
-        row: list[Any] = [values, params, f"version-of-{function}", started_at, 12.5]
-        if kind == "time":
-            row += [values] * 6  # as many statistics as asv stores; nothing reads them
-        return row, record
+            if self.plan.hostile and figure == -math.inf:
+                outcome = {"failed": {0: HOSTILE}}
+            if outcome:
+                missing.append(Comparison(_name(suite, function, case), date + 3660, **outcome))
+        return values, missing
 
 
-_OUTCOMES: dict[float, tuple[str, str, float | None]] = {
-    math.inf: ("skipped", "no GPU on this machine", math.nan),
-    -math.inf: ("failed", "RuntimeError: the input has 3 features, the model 4", None),
-    -1.0: ("timed out", "stopped after 600 s", None),
+_OUTCOMES: dict[float, tuple[float | None, dict[str, Any]]] = {
+    math.inf: (math.nan, {"skipped": {0: "no GPU on this machine"}}),
+    -math.inf: (None, {"failed": {0: "RuntimeError: the input has 3 features, the model 4"}}),
+    -1.0: (None, {"failed": {0: "stopped after 600 s"}, "late": (0,)}),
 }

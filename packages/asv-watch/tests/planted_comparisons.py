@@ -20,6 +20,7 @@ from asv_watch.versions.version import Version
 from tests.making import make_rounds
 
 ROUNDS = 6
+AT = 1_780_000_000
 COMMIT = "6b7719da982193ab914d12f65da0a515cc63d193"
 
 
@@ -27,12 +28,10 @@ def explained_releases(
     before: str, after: str, case: str, operator: str, seconds: tuple[float, float]
 ) -> StoredExplanation:
     """Explain the whole difference of a case between two releases by one operator."""
-    sides = [Version(COMMIT, {"torch": name}, "3.11") for name in (before, after)]
+    old, new = (Version(COMMIT, {"torch": name}, "3.11") for name in (before, after))
     difference = OperatorDifference(operator, "[[8]]", (1.0, 1.0), seconds, clear=True)
     explanation = Explanation(seconds=seconds, operators=(difference,))
-    return StoredExplanation(
-        case=case, at=1_780_000_000, before=sides[0], after=sides[1], explanation=explanation
-    )
+    return StoredExplanation(case=case, at=AT, before=old, after=new, explanation=explanation)
 
 
 def write_explanations(folder: Path, explanations: Sequence[StoredExplanation]) -> None:
@@ -47,7 +46,7 @@ def compared_releases(
     *,
     half: float = 0.02,
     kind: Kind = "release",
-    at: int = 1_780_000_000,
+    at: int = AT,
     machine: str = "ci-2core",
     skipped: str = "",
     values: tuple[Comparison, ...] = (),
@@ -64,14 +63,10 @@ def compared_releases(
         for commit, name in zip(commits, (before, after), strict=True)
     )
     sitting = Sitting(kind=kind, at=at, machine=machine, versions=versions)
+    noise = math.log1p(half)
     cases = [
         Comparison(
-            case,
-            at,
-            unit,
-            rounds=tuple(
-                (0.01, 0.01 * number) for number in make_rounds(ratio, math.log1p(half), ROUNDS)
-            ),
+            case, at, unit, tuple((0.01, 0.01 * n) for n in make_rounds(ratio, noise, ROUNDS))
         )
         for case, ratio in ratios.items()
     ]
@@ -100,20 +95,16 @@ def compared_cases(
 ) -> list[Comparison]:
     """Make a comparison of two cases of one commit with torch 2.15.0."""
     version = Version(COMMIT, {"torch": "2.15.0"}, "3.11")
-    at = 1_780_000_000
-    sitting = Sitting(kind="cases", at=at, machine=machine, versions=(version, version))
-    noise = 1.0, 1.1, 1.03, 1.2
-    rounds = tuple((seconds[0] * each, seconds[1] * each) for each in noise)
-    return [Comparison(cases[0], at, rounds=rounds, cases=cases, sitting=sitting)]
+    sitting = Sitting(kind="cases", at=AT, machine=machine, versions=(version, version))
+    rounds = tuple((seconds[0] * each, seconds[1] * each) for each in (1.0, 1.1, 1.03, 1.2))
+    return [Comparison(cases[0], AT, rounds=rounds, cases=cases, sitting=sitting)]
 
 
 def failed_release(
     before: str, after: str, reason: str, *, failed_before: bool = False, machine: str = "ci-2core"
 ) -> list[Comparison]:
     """Try to compare two releases of torch, one of which cannot be installed."""
-    failed = Comparison(
-        import_case("torch"), 1_780_000_000, failed={0 if failed_before else 1: reason}
-    )
+    failed = Comparison(import_case("torch"), AT, failed={0 if failed_before else 1: reason})
     return compared_releases(before, after, {}, machine=machine, values=(failed,))
 
 
@@ -127,4 +118,4 @@ def store(results: Path, comparisons: Sequence[Comparison]) -> None:
 
 def case_values(case: str, before: float, after: float, *, exact: bool = False) -> Comparison:
     """Peak memory of a case, or an exact amount."""
-    return Comparison(case, 1_780_000_000, "bytes", rounds=((before, after),), exact=exact)
+    return Comparison(case, AT, "bytes", rounds=((before, after),), exact=exact)

@@ -38,17 +38,20 @@ def store_run(
     environment: str = ENVIRONMENT,
     at: int = 6,
     requirements: dict[str, str] | None = None,
+    against: str = "",
     **described: Any,
 ) -> Path:
     """Store a run of a commit in the record, one that did not end; return the record's file.
 
-    ``described`` are further fields of `Conditions`.
+    ``against`` is an earlier commit with which it was compared, and ``described`` are further
+    fields of `Conditions`.
     """
+    commits = filter(None, (against, commit))
     sitting = Sitting(
-        kind="run",
+        kind="compare" if against else "run",
         at=at,
         machine=of_machine,
-        versions=(Version(commit, requirements or {}, "3.11"),),
+        versions=tuple(Version(name, requirements or {}, "3.11") for name in commits),
         conditions=Conditions(environment=environment, **described),
     )
     path = results / of_machine / "2025-10.jsonl"

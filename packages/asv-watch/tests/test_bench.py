@@ -5,7 +5,6 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -15,9 +14,7 @@ from asv_watch.engine.runs import Outcomes, newest_first
 from tests.conftest import commit
 
 
-def test_a_run_publishes_after_five_minutes_and_at_its_end(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_run_publishes_before_its_end(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     now, published = [0.0], list[float]()
 
     def measure(*_: object, after_each: Callable[[], None], **__: object) -> Outcomes:
@@ -26,9 +23,8 @@ def test_a_run_publishes_after_five_minutes_and_at_its_end(
             after_each()
         return {}
 
-    workplace: Any = SimpleNamespace(
-        configuration=SimpleNamespace(repository=tmp_path), environments=[None]
-    )
+    configuration = SimpleNamespace(repository=tmp_path)
+    workplace = SimpleNamespace(configuration=configuration, environments=[None])
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     monkeypatch.setattr(bench, "open_workplace", lambda *_, **__: nullcontext(workplace))
     monkeypatch.setattr(bench, "measure_commit", measure)
@@ -37,9 +33,7 @@ def test_a_run_publishes_after_five_minutes_and_at_its_end(
     assert published == [301, 900]
 
 
-def test_the_suites_that_changed_last_are_measured_first(
-    make_repository: Callable[..., Path],
-) -> None:
+def test_suites_that_changed_last_come_first(make_repository: Callable[..., Path]) -> None:
     files = ("a.py", "b.py", "c/d.py")
     root = make_repository({f"benchmarks/{file}": "" for file in files})
     for file in ("c/d.py", "b.py"):

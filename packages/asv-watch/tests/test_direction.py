@@ -4,8 +4,6 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from asv_watch.errors import ExitStatus
 from asv_watch.records.store import read_record
 from asv_watch.statistics.rule import Verdict
@@ -37,43 +35,21 @@ track_share.exact = True
 track_share.higher_is_better = track_busy.higher_is_better = True
 """
 CASES = ("track_share", "track_busy", "track_idle", "track_rate")
-ALL_WORSE = {f"suite.{case}": "worse" for case in CASES}
 
 
-@pytest.fixture
-def project(make_project: Callable[..., Path]) -> Path:
-    """A project whose head halves a share of which more is better."""
-    files = {"src/package.py": "SHARE = 80\n"}
-    root = make_project(SUITE, files, measured_paths=["src"])
-    git(root, "checkout", "--quiet", "-b", "change")
-    commit(root, {"src/package.py": "SHARE = 40\n"}, "Leave the device idle")
-    return root
-
-
-def _answer(file: Path) -> dict[str, tuple[str, bool]]:
-    """Return the word of each case and whether it is for the worse, from a file of JSON."""
-    return {
-        each["case"].removeprefix("suite."): (each["verdict"], each.get("worse", False))
-        for each in json.loads(file.read_text())["differences"]
-    }
-
-
-def test_less_of_a_share_is_worse_everywhere_if_its_suite_says_so(
-    project: Path, tmp_path: Path
-) -> None:
-    file = tmp_path / "answer.json"
-    to_file = ("--json", str(file))
+def test_less_is_worse_if_suites_say_so(make_project: Callable[..., Path], tmp_path: Path) -> None:
+    """The head halves a share of which more is better."""
+    project = make_project(SUITE, {"src/package.py": "SHARE = 80\n"}, measured_paths=["src"])
+    git(project, "checkout", "--quiet", "-b", "change")
+    commit(project, {"src/package.py": "SHARE = 40\n"}, "Leave the device idle")
     sides = ("--before", "HEAD~1", "--fail-if-slower")
+    comment = tmp_path / "gate.md"
+    gate = ("--base", "main", "--comment", str(comment))
     slower = ExitStatus.SLOWER
-    printed, _ = run_driver("compare", project, tmp_path, *sides, *to_file, status=slower)
-    assert verdicts_of(printed) == ALL_WORSE
-    worse = dict.fromkeys(CASES, ("worse", True))
-    assert _answer(file) == worse
-
-    gate = ("--base", "main", "--comment", str(tmp_path / "gate.md"))
-    run_driver("gate", project, tmp_path, *gate, *to_file, status=slower)
-    assert _answer(file) == worse
-    assert verdicts_of((tmp_path / "gate.md").read_text()) == ALL_WORSE
+    compared, _ = run_driver("compare", project, tmp_path, *sides, status=slower)
+    run_driver("gate", project, tmp_path, *gate, status=slower)
+    for table in (compared, comment.read_text()):
+        assert verdicts_of(table) == {f"suite.{case}": "worse" for case in CASES}
 
     git(project, "checkout", "--quiet", "main")
     run_driver("bench", project, tmp_path)
@@ -83,8 +59,8 @@ def test_less_of_a_share_is_worse_everywhere_if_its_suite_says_so(
     assert [change["verdict"] for change in index["exact_changes"]] == ["worse"]
     for case in CASES:
         _, shown = registered(project / f"html/data/c/suite.{case}.js")
-        compared = shown["comparisons"].get(f"suite.{case}", [])
-        assert [pair["verdict"] for pair in compared] == ["worse"] * (case != "track_share")
+        pairs = shown["comparisons"].get(f"suite.{case}", [])
+        assert [pair["verdict"] for pair in pairs] == ["worse"] * (case != "track_share")
 
     # What is stored without a direction has that of the suites, or else of the unit.
     [stored] = (project / "results/m").glob("????-??.jsonl")

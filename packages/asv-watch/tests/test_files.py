@@ -96,8 +96,8 @@ def test_no_link_is_followed_when_a_file_is_replaced(tmp_path: Path) -> None:
 
 def test_output_replaces_a_file_and_follows_links(tmp_path: Path) -> None:
     file, link, dangling = (tmp_path / name for name in ("file", "link", "dangling"))
-    for path in (link, dangling):
-        path.symlink_to(tmp_path / ("file" if path is link else "new"))
+    link.symlink_to(file)
+    dangling.symlink_to(tmp_path / "new")
     for path, target in ((file, file), (link, file), (dangling, tmp_path / "new")):
         write_output(path, path.name.encode())
         assert target.read_text() == path.name

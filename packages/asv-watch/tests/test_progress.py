@@ -9,15 +9,6 @@ from asv_watch.machine.budget import Budget
 from asv_watch.progress import Display, human_time
 
 
-def test_each_step_is_a_line_where_there_is_no_terminal(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    with Display() as display:
-        display.step("round 1 [1/2] a  ok, 24 s left", done=1, total=2)
-        display.say("  done in 1 min 05 s")
-    assert capsys.readouterr().out == "round 1 [1/2] a  ok, 24 s left\n  done in 1 min 05 s\n"
-
-
 @pytest.mark.parametrize(
     ("seconds", "words"), [(40.2, "40 s"), (65, "1 min 05 s"), (3900, "1 h 05 min")]
 )
@@ -25,7 +16,7 @@ def test_a_duration_is_written_as_a_person_says_it(seconds: float, words: str) -
     assert human_time(seconds) == words
 
 
-def test_a_long_step_says_again_and_again_how_much_of_the_limit_is_left(
+def test_a_long_step_says_again_how_much_of_the_limit_is_left(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.05)

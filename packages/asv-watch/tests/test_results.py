@@ -3,8 +3,6 @@
 import json
 import re
 import shutil
-import sys
-from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -13,13 +11,14 @@ import pytest
 
 from asv_watch.cli.main import main
 from asv_watch.comparison import Outcome
-from asv_watch.errors import ExitStatus
 from asv_watch.records.asv_files import parse_list
 from asv_watch.records.loading import load_history
+from asv_watch.text.terminal import printable
 from asv_watch.versions.git import read_commits
 from tests import torchless
 from tests.conftest import REPOSITORY, commit, git, run
 from tests.interruptible import run_driver
+from tests.planted_comparisons import compared_commits, store
 
 SUITE = """
 class Suite:
@@ -38,23 +37,15 @@ track_words.unit = "words"
 BROKEN = "suite.Suite.time_it('broken')"
 
 
-@pytest.fixture(scope="session")
-def measured(made_environment: Path) -> Path:
+@pytest.fixture(scope="module")
+def measured(made_environment: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A checkout with the results of one commit."""
-    return (
-        torchless.make_once("measured", lambda folder: _measure(folder, made_environment))
-        / "checkout"
-    )
-
-
-def _measure(made: Path, environment: Path) -> None:
-    home, folder = made / "home", made / "checkout"
-    home.mkdir()
-    folder.mkdir()
+    home, folder = tmp_path_factory.mktemp("home"), tmp_path_factory.mktemp("checkout")
     git(folder, "init", "--quiet", "--initial-branch=main")
     commit(folder, torchless.project_files(SUITE, {".gitignore": ""}), "Begin")
-    torchless.give_environment(folder, environment)
+    torchless.give_environment(folder, made_environment)
     run_driver("bench", folder, home, status=3)
+    return folder
 
 
 @pytest.fixture
@@ -66,13 +57,13 @@ def checkout(measured: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     return folder
 
 
-def result_file(checkout: Path, machine: str = "m") -> Path:
-    [path] = (checkout / "results" / machine).glob("*-*.json")
+def result_file(checkout: Path) -> Path:
+    [path] = (checkout / "results/m").glob("*-*.json")
     return path
 
 
-def record_file(checkout: Path, machine: str = "m") -> Path:
-    [path] = (checkout / "results" / machine).glob("2*.jsonl")
+def record_file(checkout: Path) -> Path:
+    [path] = (checkout / "results/m").glob("2*.jsonl")
     return path
 
 
@@ -80,21 +71,7 @@ def edit(path: Path, **changes: Any) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
 
 
-def rename_machine(checkout: Path, name: str) -> None:
-    """Let the results be those of another machine."""
-    (checkout / "results/m").rename(checkout / "results" / name)
-    edit(checkout / "results" / name / "machine.json", machine=name)
-    path = result_file(checkout, name)
-    edit(path, params=json.loads(path.read_text())["params"] | {"machine": name})
-    # The checksum of a sitting is of another machine's lines then, so it ends without one.
-    lines = record_file(checkout, name).read_text().splitlines(keepends=True)
-    text = "".join(line for line in lines if not line.startswith('{"end"'))
-    record_file(checkout, name).write_text(text.replace('"machine":"m"', f'"machine":"{name}"'))
-
-
-def test_sound_results_have_no_fault_and_each_fault_of_damaged_ones_is_named(
-    checkout: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_each_fault_is_named(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
     compared = checkout / "results/lab/comparisons"  # a machine that only compared commits
     compared.mkdir(parents=True)
     (checkout / "results/m/releases.jsonl").write_text("[]\n")  # earlier versions wrote it
@@ -103,8 +80,7 @@ def test_sound_results_have_no_fault_and_each_fault_of_damaged_ones_is_named(
     path = result_file(checkout)
     content = json.loads(path.read_text())
     column = content["result_columns"].index("result")
-    row = content["results"]["suite.Suite.time_it"]
-    row[column] = [1.0, "fast", None]
+    content["results"]["suite.Suite.time_it"][column] = [1.0, "fast", None]
     content["results"]["suite.track_words"] = [[1.0, 2.0], [["x"]]]
     content["commit_hash"] = "f" * 40
     path.write_text(json.dumps(content))
@@ -131,9 +107,7 @@ def test_sound_results_have_no_fault_and_each_fault_of_damaged_ones_is_named(
     assert "nowhere is not a folder: give asv's results folder" in capsys.readouterr().err
 
 
-def test_results_of_machines_that_may_not_be_here_are_faults(
-    checkout: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_machines_that_may_not_be_here(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
     edit(checkout / "asv.conf.json", machines=["m", "n"])
     assert main(["results", "check"]) == 0
     shutil.copytree(checkout / "results/m", checkout / "results/other")
@@ -153,6 +127,19 @@ def test_results_of_machines_that_may_not_be_here_are_faults(
     assert main(["results", "check"]) == 1
     missing = f"{result_file(checkout).name}: no record says where it was measured"
     assert missing in capsys.readouterr().out
+
+
+def test_invisible_text_is_written_out(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert printable("\x1b[2Jgone\0\u202e\ud800") == r"\x1b[2Jgone\x00\u202e\ud800"
+    assert printable("é 漢\tα\n−1.5 %\u202f") == "é 漢\tα\n−1.5 %\u202f"
+    (checkout / "results/m/0a-\x1b[2J.json").write_text("{")
+    assert main(["results", "check"]) == 1
+    edit(checkout / "asv.conf.json", repo="\x1b[2J")
+    assert main(["releases"]) == 1
+    printed = capsys.readouterr()
+    assert r"0a-\x1b[2J.json" in printed.out
+    assert r"\x1b[2J" in printed.err
+    assert printed.out + printed.err == printable(printed.out + printed.err)
 
 
 def test_git_merges_the_results_of_two_machines_and_of_two_clones_of_one(
@@ -179,7 +166,10 @@ def test_git_merges_the_results_of_two_machines_and_of_two_clones_of_one(
             listed = clone / "results/m/benchmarks.json"
             listed.write_text(re.sub('"suite.track_words": .*\n', "", listed.read_text()))
         elif clone.name == "other":
-            rename_machine(clone, "n")
+            for file in (clone / "results/m").rename(clone / "results/n").iterdir():
+                text = re.sub('("machine": ?)"m"', r'\1"n"', file.read_text())
+                # Its checksum is of another machine's lines, so the sitting ends without one.
+                file.write_text(re.sub('^{"end".*\n', "", text, flags=re.MULTILINE))
         commit(clone, {}, f"Add the results of {clone.name}")
         if clone.name == "second":
             with pytest.raises(AssertionError, match=r"CONFLICT .* results/m/\w+-[\w.-]+\.json\n"):
@@ -193,8 +183,8 @@ def test_git_merges_the_results_of_two_machines_and_of_two_clones_of_one(
     assert main(["results", "check"]) == 0
     history = load_history(Path("results"), read_commits(Path()))
     cases = {(series.machine, series.case.name): series.last.outcome for series in history.series}
-    names = {f"suite.Suite.time_it({kind!r})" for kind in ("a", "b")}
-    assert cases.keys() == set(product("mn", names | {BROKEN, "suite.track_words"}))
+    names = ["suite.track_words", BROKEN, *(f"suite.Suite.time_it({kind!r})" for kind in "ab")]
+    assert cases.keys() == set(product("mn", names))
     assert [cases[machine, BROKEN] for machine in "mn"] == [Outcome.TIMED_OUT] * 2
     listed = Path("results/m/benchmarks.json")
     assert parse_list(listed.read_bytes()).keys() == {"suite.Suite.time_it", "suite.track_words"}
@@ -202,18 +192,20 @@ def test_git_merges_the_results_of_two_machines_and_of_two_clones_of_one(
     assert [merged.count(f"in {clone.name}") for clone in clones] == [1, 1, 0]
 
 
-def test_comparisons_of_commits_that_history_lost_are_counted_and_named(
-    make_project: Callable[..., Path], tmp_path: Path
-) -> None:
-    project = make_project(SUITE, {"src/package.py": "WORDS = 3\n"})
-    lost = commit(project, {"src/package.py": "WORDS = 4\n"}, "Add a word")
-    run_driver("bench", project, tmp_path, "--cases", "track_words")
-    run_driver("compare", project, tmp_path, "--before", "HEAD~1", "--cases", "'a'")
-    check = sys.executable, "-m", "asv_watch.cli", "results", "check"
-    git(project, "commit", "--quiet", "--amend", "--message", "Say it otherwise")
-    found = run(*check, cwd=project, status=ExitStatus.FAILED).stdout
-    assert f"contains the compared commit {lost}" in found
-    assert "that are not on main (1);" in run(*check[:3], "report", cwd=project).stderr
-    [remedy] = re.findall("`(awk .+)`", found)
-    run("sh", "-c", remedy, cwd=project)
-    assert "no faults" in run(*check, cwd=project).stdout
+def test_lost_commits_are_named(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    git(checkout, "commit", "--quiet", "--allow-empty", "--message", "Say it otherwise")
+    head, lost = git(checkout, "rev-parse", "HEAD~1", "HEAD").split()
+    git(checkout, "reset", "--quiet", "--soft", "HEAD~1")
+    run_at = json.loads(record_file(checkout).read_text().splitlines()[0])["sitting"]["at"]
+    ratios = {"suite.Suite.time_it('a')": 1.2}
+    compared = compared_commits((head, lost), ratios, at=run_at, machine="m")
+    store(checkout / "results", compared)
+    assert main(["results", "check"]) == 1
+    [fault, _] = capsys.readouterr().out.splitlines()
+    assert f"contains the compared commit {lost}" in fault
+    assert main(["report"]) == 0
+    assert "that are not on main (1);" in capsys.readouterr().err
+    [remedy] = re.findall("`(awk .+)`", fault)
+    run("sh", "-c", remedy, cwd=checkout)
+    assert main(["results", "check"]) == 0
+    assert BROKEN in record_file(checkout).read_text(), "the run is kept"

@@ -7,12 +7,12 @@ more than the suite does.
 
 import contextlib
 import io
+import itertools
 import json
 import os
 import re
 import shutil
-import sys
-from collections.abc import Iterator
+import tempfile
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -26,13 +26,14 @@ from hypothesis import strategies as st
 
 from asv_watch.asv.declared import Declared, SuiteEntry
 from asv_watch.cli.main import app, main
+from asv_watch.comparison import Kind
 from asv_watch.errors import ExitStatus
 from asv_watch.machine.lock import FILE_NAME
 from asv_watch.records.labels import Layout
 from asv_watch.records.store import append_lines
 from asv_watch.text.terminal import printable
 from tests.conftest import commit
-from tests.generator import TIME_AND_MEMORY, Generated, Suite, generate, small_plan
+from tests.generator import TIME_AND_MEMORY, Suite, generate, small_plan
 from tests.planted_comparisons import (
     case_values,
     compared_cases,
@@ -42,11 +43,11 @@ from tests.planted_comparisons import (
     store,
     write_explanations,
 )
-from tests.torchless import project_files
+from tests.torchless import CONFIGURATION, project_files
 
 fuzz = settings(max_examples=int(os.environ.get("FUZZ_EXAMPLES", "25")))
 CASE = "suite.S.time_forward(1)"
-PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
+PYTHON = CONFIGURATION["pythons"][0]
 PINS = {"torch": "2.15.0", "torchvision": "0.29.2"}
 SETTINGS: dict[str, Any] = {
     "matrix": {},
@@ -99,19 +100,16 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project with a file of every kind, all sound, in which no environment can be made."""
     suite = Suite("suite.S", TIME_AND_MEMORY[:3], {"size": (1, 2)})
     plan = small_plan(8, suites=(suite,), machines=("desk",), failures=0.1, tag_every=4)
-    made: Generated = generate(tmp_path_factory.mktemp("fuzz"), plan)
+    made = generate(tmp_path_factory.mktemp("fuzz"), plan)
     body = "".join(f"    def {name}(self, size): ...\n" for name, *_ in suite.functions)
     classes = f"class S:\n    params = [1, 2]\n    param_names = ['size']\n{body}"
     files = project_files(classes, **SETTINGS)
     files |= {"facts.py": "", "profiler.py": "", "src/package.py": ""}
     files["published.json"] = json.dumps(PUBLISHED)
     commit(made.repository, files, "Add suites")
-    for kind, sides in zip(
-        ("compare", "reference", "confirm", "null", "planted", "bisect"),
-        zip(made.hashes, made.hashes[1:], strict=False),
-        strict=False,
-    ):
-        store(made.results, compared_commits(sides, {CASE: 1.2}, kind=kind, machine="desk"))  # type: ignore[arg-type]
+    kinds: tuple[Kind, ...] = ("compare", "reference", "confirm", "null", "planted", "bisect")
+    for kind, sides in zip(kinds, itertools.pairwise(made.hashes), strict=False):
+        store(made.results, compared_commits(sides, {CASE: 1.2}, kind=kind, machine="desk"))
     both = CASE, "suite.S.time_backward(1)"
     store(made.results, compared_cases(both, (0.002, 0.001), machine="desk"))
     values = (case_values("suite.S.peakmem_forward(1)", 1e6, 2e6),)
@@ -192,9 +190,8 @@ def _damaged(draw: st.DrawFn, content: bytes) -> bytes:
 def _damage(draw: st.DrawFn, stored: Any) -> None:
     """Replace, remove, rename or repeat one value, at any depth."""
     while isinstance(stored, dict | list) and stored:
-        key = draw(
-            st.sampled_from(list(stored if isinstance(stored, dict) else range(len(stored))))
-        )
+        keys = list(stored) if isinstance(stored, dict) else list(range(len(stored)))
+        key = draw(st.sampled_from(keys))
         if isinstance(stored[key], dict | list) and stored[key] and draw(st.integers(0, 3)):
             stored = stored[key]
             continue
@@ -217,21 +214,9 @@ def _parses(content: bytes) -> bool:
         return False
 
 
-@contextlib.contextmanager
-def _copied(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    folder = tmp_path_factory.mktemp("run") / "project"
-    shutil.copytree(project, folder, symlinks=True)
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder.parent)
-
-
 @fuzz
 @given(data=st.data())
-def test_a_damaged_file_is_left_out_or_refused(
-    project: Path, tmp_path_factory: pytest.TempPathFactory, data: Any
-) -> None:
+def test_a_damaged_file_is_left_out_or_refused(project: Path, data: Any) -> None:
     kinds: dict[str, str] = {}
     files = [file for place in ("results", ".asv") for file in project.glob(f"{place}/**/*")]
     for path in sorted(filter(Path.is_file, [*files, *project.glob("*.json")])):
@@ -239,7 +224,8 @@ def test_a_damaged_file_is_left_out_or_refused(
         kinds[kind] = str(path.relative_to(project))  # the last of each kind
     name = data.draw(st.sampled_from(sorted(kinds.values())))
     command = data.draw(st.sampled_from(["publish", "report", "bench", "nightly", "releases"]))
-    with _copied(project, tmp_path_factory) as folder:
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(shutil.copytree(project, Path(made, "project"), symlinks=True))
         content = data.draw(_damaged((folder / name).read_bytes()))
         (folder / name).write_bytes(content)
         _, faults = _runs(folder, "results", "check")
@@ -281,8 +267,7 @@ def _command_lines(draw: st.DrawFn) -> list[str]:
 @given(arguments=_command_lines())
 @example(["nightly"])
 @example(["releases", "--machine=/"])
-def test_odd_options_are_answered(
-    project: Path, tmp_path_factory: pytest.TempPathFactory, arguments: list[str]
-) -> None:
-    with _copied(project, tmp_path_factory) as folder:
+def test_odd_options_are_answered(project: Path, arguments: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(shutil.copytree(project, Path(made, "project"), symlinks=True))
         _runs(folder, *arguments)

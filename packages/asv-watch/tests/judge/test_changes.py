@@ -18,21 +18,12 @@ from msgspec import structs
 from asv_watch.comparison import Comparison
 from asv_watch.judge.changes import MeasuredCommits, analyse
 from asv_watch.judge.graph import MachineGraphs
-from asv_watch.records.history import History, Series
+from asv_watch.records.history import History
 from asv_watch.records.notes import ChangeNote, Notes
 from asv_watch.records.records import NEVER_RUN, Environment, Run
 from asv_watch.versions.version import Release
-from tests.making import (
-    ENVIRONMENT,
-    MACHINE,
-    commit_hash,
-    make_history,
-    make_series,
-    run_of,
-)
+from tests.making import ENVIRONMENT, MACHINE, commit_hash, make_history, make_series, run_of
 from tests.planted_comparisons import compared_commits
-
-MODELS = ("darnn", "dsanet", "lstnet", "tpa_lstm", "lenet5", "flux_cnn")
 
 
 def noisy(
@@ -45,11 +36,8 @@ def noisy(
     return [float(value) for value in values]
 
 
-def history_of(*values: Sequence[float | Run], **changes: Any) -> History:
-    series = [
-        make_series(of_model, model=model) for model, of_model in zip(MODELS, values, strict=False)
-    ]
-    return complete(make_history(series), **changes)
+def history_of(values: Sequence[float | Run], **changes: Any) -> History:
+    return complete(make_history([make_series(values)]), **changes)
 
 
 def complete(history: History, **changes: Any) -> History:
@@ -57,24 +45,13 @@ def complete(history: History, **changes: Any) -> History:
     environments = {
         name: Environment(name, "3.11", {"torch": "2.15.0"}) for name in history.environments
     }
-    added: dict[str, Any] = {"environments": environments}
-    return replace(history, **(added | changes))
+    return replace(history, **({"environments": environments} | changes))
 
 
 def found(history: History) -> list[tuple[int, int, str]]:
     """The changes of a history, oldest first: commits before and after, and what they rest on."""
     changes = [(c.previous, c.commit, c.state) for c in analyse(history).changes]
     return sorted(changes)
-
-
-@pytest.mark.parametrize(("runs", "factor"), [(1, 2.0), (20, 0.5)])
-def test_separate_runs_raise_a_suspicion_from_the_first_one_on(runs: int, factor: float) -> None:
-    [change] = analyse(history_of(noisy({40 - runs: factor}))).changes
-    assert (change.previous, change.commit) == (39 - runs, 40 - runs)
-    assert change.state == "suspected"
-    assert change.interval is None
-    assert change.verdict == ("worse" if factor > 1 else "better")
-    assert change.ratio == pytest.approx(factor, rel=0.03)
 
 
 def test_noise_alone_is_seldom_suspected() -> None:
@@ -84,33 +61,29 @@ def test_noise_alone_is_seldom_suspected() -> None:
     assert len(analyse(complete(make_history(series))).changes) <= 8
 
 
-def test_exact_values_differ_or_do_not_and_are_a_list_of_their_own() -> None:
-    history = history_of([1000.0, 1000.0, 1001.0, 1001.0, 0.0])
-    [name] = history.benchmarks
-    exact = structs.replace(history.benchmarks[name], type="track", exact=True)
-    findings = analyse(replace(history, benchmarks={name: exact}))
-    assert findings.changes == ()
-    changes = [(c.kind, c.commit, c.values, c.ratio) for c in findings.exact_changes]
-    assert changes == [
-        ("exact", 4, (1001.0, 0.0), None),
-        ("exact", 2, (1000.0, 1001.0), 1.001),
-    ]
-
-
-def test_a_metric_that_no_comparison_can_measure_has_no_changes() -> None:
-    history = history_of(noisy({20: 2.0}))
+@pytest.mark.parametrize("exact", [True, False])
+def test_a_tracked_value_changes_only_if_it_is_exact(exact: bool) -> None:
+    history = history_of([*[1000.0] * 10, *[1001.0] * 10, *[2002.0] * 10, 0.0])
     tracked = {
-        name: structs.replace(benchmark, type="track")
+        name: structs.replace(benchmark, type="track", exact=exact)
         for name, benchmark in history.benchmarks.items()
     }
-    assert analyse(replace(history, benchmarks=tracked)).changes == ()
+    findings = analyse(replace(history, benchmarks=tracked))
+    assert findings.changes == ()
+    changes = {c.commit: (c.kind, c.values, c.ratio) for c in findings.exact_changes}
+    steps = {
+        30: ("exact", (2002.0, 0.0), None),
+        20: ("exact", (1001.0, 2002.0), 2.0),
+        10: ("exact", (1000.0, 1001.0), 1.001),
+    }
+    assert changes == (steps if exact else {})
 
 
 def comparison(
     before: int, after: int, ratio: float, half: float = 0.005, **others: Any
 ) -> dict[str, tuple[Comparison, ...]]:
     """A comparison of two commits by their numbers, with other arguments of `compared_commits`."""
-    case = make_series([1.0], model=MODELS[0]).case.name
+    case = make_series([1.0]).case.name
     commits = commit_hash(before), commit_hash(after)
     compared = compared_commits(commits, {case: ratio}, half=half, **({"at": 1} | others))
     return {MACHINE: tuple(compared)}
@@ -135,74 +108,65 @@ def test_a_comparison_of_its_two_commits_measures_a_suspicion(ratio: float) -> N
 
 
 def test_a_measured_change_needs_no_run_that_shows_it() -> None:
-    history = history_of(noisy({}), comparisons=comparison(12, 13, 1.03))
-    assert found(history) == [(12, 13, "measured")]
-    missing = history_of([run_of(1.0), *[NEVER_RUN] * 39], comparisons=comparison(12, 13, 1.03))
-    assert found(missing) == [(12, 13, "measured")]
-
-
-def measured(*compared: dict[str, tuple[Comparison, ...]]) -> list[tuple[int, int, Any]]:
-    """The measured changes that comparisons show, oldest first: commits and ratio."""
-    changes = analyse(history_of(noisy({}), comparisons=together(*compared))).changes
-    return sorted((c.previous, c.commit, c.ratio or 0.0) for c in changes if c.is_measured)
-
-
-HOUR = 3600
+    for values in (noisy({}), [run_of(1.0), *[NEVER_RUN] * 39]):
+        history = history_of(values, comparisons=comparison(12, 13, 1.03))
+        assert found(history) == [(12, 13, "measured")]
 
 
 def test_neighbours_that_were_compared_with_others_have_a_ratio() -> None:
     """The reference is an old commit of another release, which is no level of the series."""
     points = [
-        comparison(5, commit, ratio, kind="reference", before_torch="2.14.1", at=HOUR * commit)
+        comparison(5, commit, ratio, kind="reference", before_torch="2.14.1", at=3600 * commit)
         for commit, ratio in ((20, 1.049), (25, 0.999), (30, 0.389))
     ]
-    changes = analyse(history_of(noisy({}), comparisons=together(*points))).changes
-    assert [(c.previous, c.commit, c.through) for c in changes] == [
-        (25, 30, "other commits"),
-        (20, 25, "other commits"),
-    ]
-    assert [c.ratio for c in changes] == pytest.approx([0.389 / 0.999, 0.999 / 1.049])
-    widths = [np.log((c.interval or (1, 1))[1] / (c.ratio or 1)) for c in changes]
+    newer, older = analyse(history_of(noisy({}), comparisons=together(*points))).changes
+    assert (newer.previous, newer.commit, newer.through) == (25, 30, "other commits")
+    assert (older.previous, older.commit, older.through) == (20, 25, "other commits")
     [direct] = analyse(history_of(noisy({}), comparisons=comparison(25, 30, 0.389))).changes
     narrow = np.log((direct.interval or (1, 1))[1] / 0.389)
-    assert widths == pytest.approx([2**0.5 * narrow] * 2, rel=0.01), "variances add up"
+    for change, ratio in ((newer, 0.389 / 0.999), (older, 0.999 / 1.049)):
+        assert change.ratio == pytest.approx(ratio)
+        wide = np.log((change.interval or (1, 1))[1] / ratio)
+        assert wide == pytest.approx(2**0.5 * narrow, rel=0.01), "variances add up"
 
 
-def test_a_reference_in_the_middle_of_the_branch_is_the_earlier_or_the_later_side() -> None:
-    points = [
-        comparison(20, commit, ratio, kind="reference")
-        for commit, ratio in ((10, 1.25), (30, 0.9))
-    ]
-    assert measured(*points) == [(10, 20, pytest.approx(0.8)), (20, 30, pytest.approx(0.9))]
-
-
-def test_several_changes_close_together_stay_several() -> None:
-    """Halves of a range that was bisected count instead of the whole."""
-    parts = comparison(10, 18, 1.32), comparison(10, 14, 1.1), comparison(14, 18, 1.2)
-    assert measured(*parts) == [(10, 14, pytest.approx(1.1)), (14, 18, pytest.approx(1.2))]
-
-
-def test_parts_without_a_change_leave_it_to_the_rest() -> None:
-    parts = comparison(10, 18, 1.2), comparison(10, 14, 1.0), comparison(16, 18, 1.0)
-    assert measured(*parts) == [(14, 16, pytest.approx(1.2))]
-    assert measured(comparison(10, 18, 1.32), parts[1]) == [(14, 18, pytest.approx(1.32))]
+FROM_REFERENCE = [
+    comparison(20, commit, ratio, kind="reference") for commit, ratio in ((10, 1.25), (30, 0.9))
+]
+UNCHANGED_PART = comparison(10, 14, 1.0)
 
 
 @pytest.mark.parametrize(
-    ("other", "is_suspected"),
+    ("compared", "expected"),
     [
-        (comparison(37, 38, 1.001), False),
-        (comparison(30, 35, 1.0), False),
-        (comparison(37, 38, 1.0, torch="2.14.1"), True),
-        (comparison(37, 38, 1.0, kind="planted"), True),
+        (FROM_REFERENCE, {(10, 20): 0.8, (20, 30): 0.9}),
+        (
+            [comparison(10, 18, 1.32), comparison(10, 14, 1.1), comparison(14, 18, 1.2)],
+            {(10, 14): 1.1, (14, 18): 1.2},
+        ),
+        ([comparison(10, 18, 1.2), UNCHANGED_PART, comparison(16, 18, 1.0)], {(14, 16): 1.2}),
+        ([comparison(10, 18, 1.32), UNCHANGED_PART], {(14, 18): 1.32}),
+    ],
+    ids=["reference amid the branch", "halves of a range", "both ends unchanged", "one unchanged"],
+)
+def test_the_smallest_ranges_that_show_a_change_count(compared: list[Any], expected: Any) -> None:
+    changes = analyse(history_of(noisy({}), comparisons=together(*compared))).changes
+    measured = {(c.previous, c.commit): c.ratio for c in changes if c.is_measured}
+    assert measured == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("compared", "changes"),
+    [
+        (comparison(37, 38, 1.001), []),
+        (comparison(30, 35, 1.0), []),
+        (comparison(37, 38, 1.0, torch="2.14.1"), [(37, 38, "suspected")]),
+        (comparison(37, 38, 1.0, kind="planted"), [(37, 38, "suspected")]),
     ],
     ids=["of its commits", "of other commits", "of another release", "planted"],
 )
-def test_only_a_series_that_nobody_compared_is_suspected(
-    other: dict[str, tuple[Comparison, ...]], is_suspected: bool
-) -> None:
-    changes = found(history_of(noisy({38: 1.2}), comparisons=other))
-    assert changes == ([(37, 38, "suspected")] if is_suspected else [])
+def test_only_a_series_that_nobody_compared_is_suspected(compared: Any, changes: Any) -> None:
+    assert found(history_of(noisy({38: 1.2}), comparisons=compared)) == changes
 
 
 def test_nothing_is_suspected_across_a_change_of_the_machine() -> None:
@@ -212,80 +176,55 @@ def test_nothing_is_suspected_across_a_change_of_the_machine() -> None:
     assert [event.fact for event in findings.events] == ["cpu"]
 
 
-def cause(history: History) -> set[str]:
-    return {change.cause for change in analyse(history).changes}
-
-
 def test_runs_that_changed_with_installed_software_are_suspected_of_that() -> None:
     facts = {commit_hash(n): {"python": "3.12" if n >= 20 else "3.11"} for n in range(40)}
     here: dict[str, Any] = {"facts": {(MACHINE, ENVIRONMENT): facts}}
-    assert cause(history_of(noisy({20: 1.2}), **here)) == {"environment"}
-    measured = comparison(19, 20, 1.2)  # both sides with the same software
-    assert cause(history_of(noisy({20: 1.2}), **here, comparisons=measured)) == {"code"}
+    [change] = analyse(history_of(noisy({20: 1.2}), **here)).changes
+    assert change.cause == "environment"
+    compared = comparison(19, 20, 1.2)  # both sides with the same software
+    [change] = analyse(history_of(noisy({20: 1.2}), **here, comparisons=compared)).changes
+    assert change.cause == "code"
 
 
-def test_a_note_is_shown_with_the_changes_that_its_commit_caused() -> None:
-    values = noisy({20: 1.2})
-    runs: dict[int, float | Run] = dict(enumerate(values))
+@pytest.mark.parametrize("commit", [17, 18, 19, 20, 21])
+def test_a_note_is_shown_with_a_change_that_its_commit_may_have_caused(commit: int) -> None:
+    runs: dict[int, float | Run] = dict(enumerate(noisy({20: 1.2})))
     del runs[18], runs[19]  # not measured: the change may be theirs
-
-    def note(commit: int, **changes: Any) -> ChangeNote | None:
-        noted = ChangeNote(commit_hash(commit), "expected", "The batch was doubled", **changes)
-        history = make_history([make_series(runs, model=MODELS[0])])
-        notes = Notes(((commit, noted),))
-        [change] = analyse(complete(history, notes=notes)).changes
-        return change.note
-
-    assert [note(commit) is not None for commit in (17, 18, 19, 20, 21)] == [
-        False,
-        True,
-        True,
-        True,
-        False,
-    ]
-    assert note(19, cases=("*darnn*",)) is not None
-    assert note(19, cases=("*dsanet*",)) is None
-    assert note(19, machine="another") is None
-    written = [note(19), note(19, by="Ann")]
-    assert [each.in_words for each in written if each] == [
-        "expected: The batch was doubled",
-        "expected, by Ann: The batch was doubled",
-    ]
+    notes = Notes(((commit, ChangeNote(commit_hash(commit), "expected", "The batch grew")),))
+    history = make_history([make_series(runs)])
+    [change] = analyse(complete(history, notes=notes)).changes
+    assert (change.note is not None) == (commit in {18, 19, 20})
 
 
-def test_a_note_hides_a_false_alarm_but_no_measured_change() -> None:
-    def judged(kind: Literal["expected", "false alarm"], *compared: Any) -> tuple[int, int]:
-        note = ChangeNote(commit_hash(20), kind, "The machine was moved")
-        history = history_of(
-            noisy({20: 1.2}), notes=Notes(((20, note),)), comparisons=together(*compared)
-        )
-        findings = analyse(history)
-        return len(findings.changes), len(findings.dismissed)
-
-    assert judged("expected") == (1, 0)
-    assert judged("false alarm") == (0, 1)
-    assert judged("false alarm", comparison(19, 20, 1.2, 0.02)) == (1, 0)
-
-
-def test_the_smallest_detectable_change_is_what_the_newest_comparisons_show() -> None:
-    compared = together(*(comparison(n, n + 1, 1.0, 0.03) for n in range(5)))
-    assert analyse(history_of(noisy({}), comparisons=compared)).detectable[
-        MACHINE
-    ].middle == pytest.approx(0.03, abs=0.003)
-    precise = together(compared, *(comparison(n, n + 1, 1.0, 0.002) for n in range(5)))
-    assert analyse(history_of(noisy({}), comparisons=precise)).detectable[MACHINE].middle == 0.015
+@pytest.mark.parametrize(
+    ("kind", "compared", "is_shown"),
+    [
+        ("expected", {}, True),
+        ("false alarm", {}, False),
+        ("false alarm", comparison(19, 20, 1.2, 0.02), True),
+    ],
+    ids=["expected", "false alarm", "measured"],
+)
+def test_a_note_hides_a_false_alarm_but_no_measured_change(
+    kind: Literal["expected", "false alarm"], compared: Any, is_shown: bool
+) -> None:
+    notes = Notes(((20, ChangeNote(commit_hash(20), kind, "The machine was moved")),))
+    findings = analyse(history_of(noisy({20: 1.2}), notes=notes, comparisons=compared))
+    assert (len(findings.changes), len(findings.dismissed)) == (is_shown, not is_shown)
 
 
-def test_a_history_without_values_has_no_findings() -> None:
-    series: list[Series] = []
-    assert analyse(complete(make_history(series))).changes == ()
+def test_the_newest_comparisons_say_what_is_detectable() -> None:
+    compared: list[Any] = []
+    for half, smallest, error in ((0.03, 0.03, 0.003), (0.002, 0.015, 0.0)):
+        compared += (comparison(n, n + 1, 1.0, half) for n in range(5))
+        findings = analyse(history_of(noisy({}), comparisons=together(*compared)))
+        assert findings.detectable[MACHINE].middle == pytest.approx(smallest, abs=error)
 
 
 POSITIONS = {commit_hash(number): number for number in range(100)}
-Pair = tuple[int, int, float]
 
 
-def commits_of(*pairs: Pair) -> MeasuredCommits:
+def commits_of(*pairs: tuple[int, int, float]) -> MeasuredCommits:
     """Commits that were compared, each pair in a sitting of its own."""
     sittings = (
         compared_commits((commit_hash(before), commit_hash(after)), {"a": ratio}, at=number)
@@ -306,12 +245,6 @@ def test_ratios_of_a_chain_multiply(ratios: list[float]) -> None:
         assert measured.ratio == pytest.approx(math.prod(ratios[before:after]))
         assert measured.interval[0] < measured.ratio < measured.interval[1]
         assert len(measured.sittings) == (after == before + 1)
-
-
-def test_nothing_is_said_of_two_commits_that_no_comparison_joins() -> None:
-    found = commits_of((1, 2, 2.0), (5, 6, 0.5), (6, 7, 1.0))
-    assert sorted(found.parts) == [(1, 2), (5, 6, 7)]
-    assert found.ratio(2, 5) is None
 
 
 def test_of_a_long_history_only_what_was_compared_and_neighbours_are_published() -> None:

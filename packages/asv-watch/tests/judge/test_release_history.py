@@ -1,7 +1,7 @@
 """Releases compared interleaved: which ratio counts, chains of ratios, and A/A noise."""
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import pytest
 from msgspec.structs import replace
@@ -19,24 +19,15 @@ from tests.judge.test_graph import LADDER, compared
 from tests.making import commit_hash
 from tests.planted_comparisons import compared_releases, failed_release
 
-Sittings = Sequence[list[Comparison]]
 FIRST = 1_780_000_000
 
 
-def joined(sittings: Sittings) -> list[Comparison]:
-    return list(itertools.chain(*sittings))
-
-
-def histories_of(
-    sittings: Mapping[str, Sittings], versions: Mapping[str, str] = {}
-) -> tuple[ReleaseHistory, ...]:
-    return release_histories(
-        {machine: MachineGraphs(joined(stored), versions) for machine, stored in sittings.items()}
-    )
+def graphs_of(*sittings: list[Comparison], versions: Mapping[str, str] = {}) -> MachineGraphs:
+    return MachineGraphs(list(itertools.chain(*sittings)), versions)
 
 
 def history_of(*sittings: list[Comparison]) -> ReleaseHistory:
-    [history] = histories_of({"ci-2core": sittings})
+    [history] = release_histories({"m": graphs_of(*sittings)})
     return history
 
 
@@ -51,10 +42,8 @@ def test_releases_are_ordered_as_versions_and_only_neighbours_are_steps() -> Non
         compared_releases("2.8.0", "2.10.0", {"b": 0.5}),
     )
     assert history.releases == ("2.8.0", "2.9.1", "2.10.0")
-    assert [(step.before, step.after) for step in history.steps] == [
-        ("2.9.1", "2.10.0"),
-        ("2.8.0", "2.9.1"),
-    ]
+    steps = [(step.before, step.after) for step in history.steps]
+    assert steps == [("2.9.1", "2.10.0"), ("2.8.0", "2.9.1")]
     assert relative(history, "b") == pytest.approx({"2.8.0": 2.0})
 
 
@@ -82,39 +71,29 @@ def test_all_comparisons_count_and_the_most_certain_difference_comes_first() -> 
 
 
 def test_noise_is_of_releases_against_themselves_without_imports() -> None:
-    null = compared_releases(
-        "2.2.0",
-        "2.2.0",
-        {"a": 1.02, "b": 1 / 1.02, import_case("torch"): 2.0},
-        half=0.05,
-        kind="null",
-    )
+    unchanged = {"a": 1.02, "b": 1 / 1.02, import_case("torch"): 2.0}
+    null = compared_releases("2.2.0", "2.2.0", unchanged, half=0.05, kind="null")
     known = compared_releases("2.1.0", "2.2.0", {"a": 0.9})
     assert [ratio.case for ratio in history_of(known, null).null_ratios] == ["a", "b"]
     assert history_of(known).null_ratios == ()
-
-
-def test_noise_is_that_of_the_recipe_by_which_releases_were_compared_last() -> None:
-    null = compared_releases("2.2.0", "2.2.0", {"a": 1.001}, kind="null")
-    other = with_recipe(compared_releases("2.2.0", "2.2.0", {"a": 1.002}, kind="null"))
-    known = compared_releases("2.1.0", "2.2.0", {"a": 0.9})
+    # The noise is that of the recipe by which releases were compared last.
+    recipe: dict[str, float | str] = {"rounds": 100}
+    again, other = (
+        [replace(case, sitting=replace(case.sitting, recipe=recipe)) for case in sitting]
+        for sitting in (known, compared_releases("2.2.0", "2.2.0", {"a": 1.002}, kind="null"))
+    )
     assert history_of(known, other).null_ratios == ()
-    [ratio] = history_of(known, with_recipe(known), null, other).null_ratios
+    [ratio] = history_of(known, again, null, other).null_ratios
     assert ratio.ratio == pytest.approx(1.002)
 
 
-def with_recipe(sitting: list[Comparison]) -> list[Comparison]:
-    recipe: dict[str, float | str] = {"rounds": 100}
-    return [replace(case, sitting=replace(case.sitting, recipe=recipe)) for case in sitting]
-
-
 def test_releases_of_each_requirement_have_a_history_of_their_own() -> None:
-    comparisons = [
-        compared_releases("2.1.0", "2.2.0", {"a": 0.9}),
-        compared_releases("2.3.0", "2.4.0", {"a": 1.1}, requirement="numpy"),
-        compared_releases("2.4.0", "2.5.0", {"a": 1.1}, requirement="numpy"),
+    torch = compared_releases("2.1.0", "2.2.0", {"a": 0.9})
+    numpy = [
+        compared_releases(before, after, {"a": 1.1}, requirement="numpy")
+        for before, after in (("2.3.0", "2.4.0"), ("2.4.0", "2.5.0"))
     ]
-    histories = histories_of({"ci-2core": comparisons})
+    histories = release_histories({"m": graphs_of(torch, *numpy)})
     assert [(history.requirement, history.releases) for history in histories] == [
         ("numpy", ("2.3.0", "2.4.0", "2.5.0")),
         ("torch", ("2.1.0", "2.2.0")),
@@ -124,52 +103,42 @@ def test_releases_of_each_requirement_have_a_history_of_their_own() -> None:
 def test_a_release_that_cannot_be_installed_is_named_until_it_is_compared() -> None:
     known = compared_releases("2.1.0", "2.2.0", {"a": 0.9})
     failed = failed_release("2.2.0", "2.3.0", "no wheel")
-    reasons = {Release("torch", "2.3.0"): "no wheel"}
-    assert failed_releases(joined([known, failed]), "torch") == reasons
-    assert failed_releases(joined([known, failed]), "numpy") == {}
-    assert history_of(known, failed).releases == ("2.1.0", "2.2.0")
     older = failed_release("2.2.0", "2.3.0", "no license", failed_before=True)
-    both = reasons | {Release("torch", "2.2.0"): "no license"}
-    assert failed_releases(joined([known, failed, older]), "torch") == both
     later = compared_releases("2.2.0", "2.3.0", {"a": 1.0})
-    assert failed_releases(joined([known, failed, older, later]), "torch") == {}
+    newest = {Release("torch", "2.3.0"): "no wheel"}
+    both = newest | {Release("torch", "2.2.0"): "no license"}
+    assert failed_releases([*known, *failed], "torch") == newest
+    assert failed_releases([*known, *failed], "numpy") == {}
+    assert failed_releases([*known, *failed, *older], "torch") == both
+    assert failed_releases([*known, *failed, *older, *later], "torch") == {}
+    assert history_of(known, failed).releases == ("2.1.0", "2.2.0")
 
 
 def test_releases_measured_at_once_are_compared_each_with_each_if_all_can_be_imported() -> None:
     ladder = compared(LADDER)
-    [history] = histories_of({"m": [[ladder]]})
-    assert [(step.before, step.after) for step in history.steps] == [
-        ("2.2.0", "2.3.0"),
-        ("2.1.0", "2.2.0"),
-        ("2.0.0", "2.1.0"),
-    ]
-    assert set(release_steps(MachineGraphs([ladder]), "torch")) == set(
-        itertools.combinations(LADDER, 2)
-    )
+    steps = [(step.before, step.after) for step in history_of([ladder]).steps]
+    assert steps == list(itertools.pairwise(LADDER))[::-1]
+    pairs = set(itertools.combinations(LADDER, 2))
+    assert set(release_steps(MachineGraphs([ladder]), "torch")) == pairs
     failed = replace(ladder, case=import_case("torch"), rounds=(), failed={1: "no wheel"})
     assert release_steps(MachineGraphs([failed]), "torch") == {}
     assert failed_releases([failed], "torch") == {Release("torch", "2.1.0"): "no wheel"}
 
 
 def test_the_machine_with_the_newest_release_and_then_the_longest_history_stands_first() -> None:
-    long = [
-        compared_releases("2.1.0", "2.2.0", {"a": 0.9}),
-        compared_releases("2.2.0", "2.3.0", {"a": 0.9}),
-    ]
-    later = FIRST + DAY
-    short = compared_releases("2.2.0", "2.3.0", {"a": 0.9}, at=later)
-    histories = histories_of({"a-machine": [short], "z-machine": long})
-    assert [history.machine for history in histories] == ["z-machine", "a-machine"]
-    newest = compared_releases("2.3.0", "2.4.0", {"a": 0.9}, at=later)
-    histories = histories_of({"a-machine": [newest], "z-machine": long})
-    assert [history.machine for history in histories] == ["a-machine", "z-machine"]
+    steps = ("2.1.0", "2.2.0"), ("2.2.0", "2.3.0")
+    long = graphs_of(*(compared_releases(*ends, {"a": 0.9}) for ends in steps))
+    for newest, first in (("2.3.0", "z-machine"), ("2.4.0", "a-machine")):
+        short = graphs_of(compared_releases("2.2.0", newest, {"a": 0.9}))
+        histories = release_histories({"a-machine": short, "z-machine": long})
+        assert histories[0].machine == first
 
 
 def compared_commits(
-    before: int, after: int, ratio: float, kind: Kind = "compare"
+    before: int, after: int, ratio: float, kind: Kind = "compare", case: str = "a"
 ) -> list[Comparison]:
     commits = commit_hash(before), commit_hash(after)
-    return compared_releases("2.2.0", "2.2.0", {"a": ratio}, kind=kind, commits=commits)
+    return compared_releases("2.2.0", "2.2.0", {case: ratio}, kind=kind, commits=commits)
 
 
 def test_versions_of_the_package_are_releases_too() -> None:
@@ -182,21 +151,16 @@ def test_versions_of_the_package_are_releases_too() -> None:
         compared_commits(8, 2, 1 / 0.96),  # from the later to the earlier one
         compared_commits(5, 8, 0.3, kind="planted"),
     ]
-    package, torch = histories_of({"ci-2core": comparisons}, versions)
+    package, torch = release_histories({"m": graphs_of(*comparisons, versions=versions)})
     assert (package.requirement, torch.requirement) == ("", "torch")
     assert package.releases == ("v0.9.0", "v0.10.0", "v1.0.0")
     expected = {"v0.9.0": 1 / (0.8 * 1.2), "v0.10.0": 1 / 1.2}
     assert relative(package, "a") == pytest.approx(expected)
-
-
-def test_versions_of_the_package_are_also_joined_by_commits_that_are_none() -> None:
-    versions = {commit_hash(2): "v0.9.0", commit_hash(8): "v1.0.0"}
-    ends = commit_hash(2), commit_hash(8)
-    direct = compared_releases("2.2.0", "2.2.0", {"b": 1.1}, kind="compare", commits=ends)
-    sittings = [direct, compared_commits(2, 5, 0.8), compared_commits(5, 8, 1.2)]
-    [package] = histories_of({"ci-2core": sittings}, versions)
+    # Commits that are no versions join them too.
+    del versions[commit_hash(5)]
+    direct = compared_commits(2, 8, 1.1, case="b")
+    graphs = graphs_of(direct, *comparisons[1:3], versions=versions)
+    [package] = release_histories({"m": graphs})
     assert package.releases == ("v0.9.0", "v1.0.0")
-    ratio = package.ratio("a", *package.releases)
-    assert ratio is not None
-    assert ratio.ratio == pytest.approx(0.96)
+    assert relative(package, "a") == pytest.approx({"v0.9.0": 1 / 0.96})
     assert package.ratio("c", *package.releases) is None

@@ -83,9 +83,7 @@ def test_versions_that_do_not_differ_are_seldom_called_a_change() -> None:
     ("ratio", "share", "twice"),
     [(1.015, 0.25, 0.07), (1.02, 0.48, 0.24), (1.03, 0.85, 0.73), (1.05, 0.996, 0.99)],
 )
-def test_changes_are_found_as_often_as_was_simulated(
-    ratio: float, share: float, twice: float
-) -> None:
+def test_changes_are_found_as_often_as_said(ratio: float, share: float, twice: float) -> None:
     claims = simulate_pairs(500, ratio)
     assert claims.called / claims.pairs == pytest.approx(share, abs=0.04)
     assert claims.called_twice / claims.pairs == pytest.approx(twice, abs=0.04)

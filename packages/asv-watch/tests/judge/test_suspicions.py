@@ -1,105 +1,104 @@
 """Separate runs: their noise and events, and what asv's step detection suspects."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from asv import step_detect
 from msgspec import structs
 from msgspec.structs import astuple
 
 from asv_watch.asv.steps import Levels, kept_levels
-from asv_watch.judge.changes import NEWEST, WINDOW, analyse
+from asv_watch.judge.changes import analyse
 from asv_watch.judge.segments import find_events, noise_between_runs, split
+from asv_watch.records.history import History
+from asv_watch.records.records import FORKED, NOT_FORKED, PROCESSES, Record
 from tests.judge.test_changes import noisy
-from tests.making import commit_hash, make_history, make_series, run_of
+from tests.making import ENVIRONMENT, MACHINE, commit_hash, make_history, make_series, run_of
+
+OLD, NEW, NO_GPU = {"os": "6.1"}, {"os": "6.2"}, {"gpu": "none"}
+PYTHON_11, PYTHON_12 = {"python": "3.11"}, {"python": "3.12"}
 
 
-def events_of(facts: Any, recorded: Any = None) -> list[tuple[str, ...]]:
-    """The events of facts and records, by machine and environment, then number of the commit."""
-    history = make_history(
-        [make_series([1.0] * 9)],
-        facts=_by_hash(facts, lambda of_commit: of_commit),
-        recorded=_by_hash(recorded or {}, tuple),
-    )
-    return [astuple(event) for event in find_events(history)]
-
-
-def _by_hash(of_setups: Any, kept: Callable[[Any], Any]) -> Any:
+def _by_hash(of_setups: Any) -> Any:
     return {
-        setup: {commit_hash(number): kept(value) for number, value in by_commit.items()}
+        setup: {commit_hash(number): value for number, value in by_commit.items()}
         for setup, by_commit in of_setups.items()
     }
 
 
+def events_of(history: History) -> list[tuple[Any, ...]]:
+    """The events with the number of the commit."""
+    events = find_events(history)
+    return [(e.machine, e.environment, history.order[e.commit], *astuple(e)[3:]) for e in events]
+
+
 def test_a_fact_is_compared_with_the_last_commit_that_recorded_it() -> None:
-    facts = {0: {"os": "6.1", "gpu": "none"}, 2: {"os": "6.2", "gpu": "none"}, 3: {"os": "6.2"}}
-    facts |= {5: {"os": "6.2", "gpu": "none", "driver": "600"}, 7: {"gpu": "two"}}
-    assert events_of({("m", "e"): facts}) == [
-        ("m", "", commit_hash(2), "os", "6.1", "6.2"),
-        ("m", "", commit_hash(7), "gpu", "none", "two"),
-    ]
-
-
-def test_a_change_of_the_machine_is_one_event_for_all_environments() -> None:
-    old, new = {"os": "6.1"}, {"os": "6.2"}
-    assert events_of(
-        {("m", "a"): {0: old, 2: new, 4: old}, ("m", "b"): {0: old, 1: old, 3: new, 4: old}}
-    ) == [
-        ("m", "", commit_hash(2), "os", "6.1", "6.2"),
-        ("m", "", commit_hash(4), "os", "6.2", "6.1"),
-    ]
-
-
-def test_facts_of_an_environment_are_its_own() -> None:
     facts = {
-        ("m", "a"): {
-            0: {"python": "3.11", "variable X": "1"},
-            1: {"python": "3.12", "variable X": "2"},
-        },
-        ("m", "b"): {0: {"python": "3.11"}, 1: {"python": "3.11"}},
+        ("m", "a"): {0: OLD | NO_GPU | PYTHON_11, 2: NEW | NO_GPU | PYTHON_12, 3: NEW, 5: NO_GPU},
+        ("m", "b"): {1: OLD | PYTHON_11, 4: {"driver": "600"} | PYTHON_11, 7: {"gpu": "two"}},
+        ("other", "b"): {2: OLD},
     }
-    assert events_of(facts) == [
-        ("m", "a", commit_hash(1), "python", "3.11", "3.12"),
-        ("m", "a", commit_hash(1), "variable X", "1", "2"),
+    assert events_of(make_history([make_series([1.0] * 9)], facts=_by_hash(facts))) == [
+        ("m", "b", 1, "environment", "", "b"),
+        ("m", "a", 2, "python", "3.11", "3.12"),
+        ("m", "", 2, "os", "6.1", "6.2"),
+        ("m", "", 7, "gpu", "none", "two"),
     ]
 
 
-def test_an_environment_measured_for_the_first_time_later_on() -> None:
-    facts: dict[Any, Any] = {
-        ("m", "a"): {0: {}, 1: {}},
-        ("m", "b"): {1: {}, 2: {}},
-        ("other", "b"): {2: {}},
+def test_the_environments_of_a_machine_are_one_sequence_of_its_runs() -> None:
+    """What asv stores too is one event."""
+    old, new = Record(1, OLD, {}), Record(4, NEW, {})
+    recorded = {
+        ("m", "a"): {0: [old], 1: [structs.replace(old, at=3), new]},
+        ("m", "b"): {0: [structs.replace(old, at=2)], 1: [structs.replace(new, at=5)]},
+        ("other", "a"): {0: [Record(1, {"os": "5"}, {})]},
     }
-    assert events_of(facts) == [("m", "b", commit_hash(1), "environment", "", "b")]
+    facts = {("m", "a"): {0: OLD, 1: NEW}}
+    series = make_series([1.0] * 9)
+    history = make_history([series], facts=_by_hash(facts), recorded=_by_hash(recorded))
+    assert events_of(history) == [("m", "", 1, "os", "6.1", "6.2")]
 
 
-@pytest.mark.parametrize(
-    ("recipes", "change"),
-    [
-        (["rounds=2", "rounds=3"], ("recipe rounds", "2", "3")),
-        (
-            ["rounds=2; asv_runner 0.3.1", "rounds=2; asv_runner 0.3.2"],
-            ("recipe asv_runner", "0.3.1", "0.3.2"),
-        ),
-        (["rounds=2", "rounds=2; asv_runner 0.3.2"], None),
-        (["", "rounds=3"], None),
-        (["rounds=2 repeat=5", "repeat=5 rounds=2"], None),
-        (["rounds=2", "", "rounds=3"], ("recipe rounds", "2", "3")),
-    ],
-)
-def test_a_fact_of_a_recipe_that_differs_is_an_event_and_ends_a_segment(
-    recipes: list[str], change: tuple[str, str, str] | None
-) -> None:
+def lengths_of(history: History) -> list[int]:
+    [segments] = split(history)
+    return [len(segment.values) for segment in segments]
+
+
+def test_a_condition_that_differs_ends_a_segment_and_a_package_does_not() -> None:
+    """A run lists some packages and all variables, unless it could not ask its environment."""
+    run = {"interpreter": "CPython 3.11.7", "variable A": "1", PROCESSES: NOT_FORKED}
+    torch, newer = run | {"package torch": "2.15.0"}, run | {"package torch": "2.16.0"}
+    preloaded = run | {"variable LD_PRELOAD": "jemalloc.so"}
+    forked = run | {PROCESSES: FORKED}
+    runs = [torch, run, {}, torch, newer, preloaded, preloaded, run, forked]
+    records = {n: (Record(n, {}, environment),) for n, environment in enumerate(runs)}
+    key = MACHINE, ENVIRONMENT
+    history = make_history(
+        [make_series([1.0] * len(runs))],
+        recorded=_by_hash({key: records}),
+        facts=_by_hash({key: {n: {} for n in records}}),
+    )
+    assert events_of(history) == [
+        (*key, 4, "package torch", "2.15.0", "2.16.0"),
+        (*key, 5, "variable LD_PRELOAD", "", "jemalloc.so"),
+        (*key, 7, "variable LD_PRELOAD", "jemalloc.so", ""),
+        (*key, 8, PROCESSES, NOT_FORKED, FORKED),
+    ]
+    assert lengths_of(history) == [5, 2, 1, 1]
+
+
+def test_a_fact_of_a_recipe_that_differs_ends_a_segment() -> None:
+    recipes = ["", "rounds=2 repeat=5", "repeat=5 rounds=2", "rounds=2; asv_runner 0.3.1"]
+    recipes += ["rounds=2; asv_runner 0.3.2", "", "rounds=3 repeat=5; asv_runner 0.3.2"]
     runs = [structs.replace(run_of(1.0), recipe=recipe) for recipe in recipes]
     history = make_history([make_series(runs)])
-    events = [astuple(event)[3:] for event in find_events(history)]
-    assert events == ([change] if change else [])
-    [segments] = split(history)
-    lengths = [len(recipes) - 1, 1] if change else [len(recipes)]
-    assert [len(segment.values) for segment in segments] == lengths
+    assert events_of(history) == [
+        (MACHINE, ENVIRONMENT, 4, "recipe asv_runner", "0.3.1", "0.3.2"),
+        (MACHINE, ENVIRONMENT, 6, "recipe rounds", "2", "3"),
+    ]
+    assert lengths_of(history) == [4, 2, 1]
 
 
 def noise_of(values: list[float]) -> float | None:
@@ -108,9 +107,7 @@ def noise_of(values: list[float]) -> float | None:
 
 
 @pytest.mark.parametrize("spread", [0.005, 0.05])
-def test_it_is_the_coefficient_of_variation_whatever_a_few_steps_and_spikes_add(
-    spread: float,
-) -> None:
+def test_noise_is_the_coefficient_of_variation_whatever_steps_add(spread: float) -> None:
     values = np.random.default_rng(2).lognormal(0.0, spread, 1000)
     assert noise_of(values.tolist()) == pytest.approx(spread, rel=0.06)
     values[300:] *= 1.3
@@ -120,7 +117,7 @@ def test_it_is_the_coefficient_of_variation_whatever_a_few_steps_and_spikes_add(
 
 
 @pytest.mark.parametrize("values", [[], [1.0] * 7, [1.0] * 9 + [0.0], [-1.0] * 9])
-def test_of_too_few_values_or_those_without_a_logarithm_it_is_unknown(values: list[float]) -> None:
+def test_noise_of_few_or_negative_values_is_unknown(values: list[float]) -> None:
     assert noise_of(values) is None
     assert noise_of([3.0] * 8) == 0
 
@@ -129,20 +126,6 @@ def suspected(values: Any, levels: Levels | None = None) -> list[int]:
     """Index of the first value after each suspected change."""
     history = make_history([make_series([float(value) for value in values])])
     return sorted(change.commit for change in analyse(history, levels).changes)
-
-
-@pytest.fixture
-def looks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The number of values of each call of asv's step detection."""
-    lengths: list[int] = []
-    detect_steps = step_detect.detect_steps
-
-    def counted(values: list[float]) -> Any:
-        lengths.append(len(values))
-        return detect_steps(values)
-
-    monkeypatch.setattr(step_detect, "detect_steps", counted)
-    return lengths
 
 
 @pytest.mark.parametrize(("factor", "count"), [(1.02, 1), (1.01, 0)])
@@ -167,36 +150,22 @@ def test_steps_of_a_long_history_are_found_wherever_they_are() -> None:
     assert suspected(values) == places
 
 
-def test_a_new_run_is_looked_at_while_it_or_a_neighbour_is_out_of_range(looks: list[int]) -> None:
+def test_a_suspicion_stays_while_runs_are_added_to_a_long_history() -> None:
     values = [1.0 + number % 7 / 1000 for number in range(300)] + [1.2] * 10
     levels = Levels()
     assert suspected(values[:300], levels) == []
-    assert suspected(values[:301], levels) == [300]
-    assert max(looks) <= WINDOW
-    looks.clear()
-    for count in range(302, 311):
+    for count in range(301, 311):
         assert suspected(values[:count], levels) == [300]
-    assert len(looks) == NEWEST - 1
 
 
-def test_levels_are_kept_in_a_file_with_the_same_answer(looks: list[int], tmp_path: Path) -> None:
+def test_levels_are_kept_in_a_file_which_may_be_damaged(tmp_path: Path) -> None:
     values = noisy({200: 1.3}, 400)
-
-    def publish() -> list[int]:
+    for damage in (None, bytes(16), b"", None):
         with kept_levels(tmp_path / "new" / "folder") as levels:
-            return suspected(values, levels)
-
-    expected = suspected(values)
-    found = len(looks)
-    assert [publish() for _ in range(3)] == [expected] * 3
-    assert len(looks) == 2 * found
-    [path] = tmp_path.rglob("*.msgpack")
-    content = path.read_bytes()
-    for spoilt in (bytes(16) + content[16:], content[:-10], b""):
-        looks.clear()
-        path.write_bytes(spoilt)
-        assert publish() == expected
-        assert len(looks) == found
+            assert suspected(values, levels) == [200]
+        [path] = tmp_path.rglob("*.msgpack")
+        if damage is not None:
+            path.write_bytes(damage + path.read_bytes()[16:-10])
 
 
 def test_levels_that_cannot_be_kept_are_found_again(tmp_path: Path) -> None:

@@ -1,28 +1,34 @@
-"""What is asked of git: the commits of a branch; and the order of releases."""
+"""What is asked of git: the commits of a branch and of its merges; and the order of releases."""
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from asv_watch.errors import WatchError
-from asv_watch.versions.git import find_commit, read_commits, working_tree_commit
-from asv_watch.versions.version import NO_RELEASE, Release, main_release, release_order
-from tests.conftest import git
+from asv_watch.versions.git import (
+    Ancestry,
+    commits_changing,
+    find_commit,
+    read_ancestry,
+    read_commits,
+    working_tree_commit,
+)
+from asv_watch.versions.version import main_release, release_order
+from tests.conftest import commit, git
 from tests.generator import FIRST_COMMIT_AT, Plan, write_repository
+
+Repository = tuple[Path, tuple[str, ...]]
 
 
 @pytest.fixture
-def repository(tmp_path: Path) -> Any:
+def repository(tmp_path: Path) -> Repository:
+    """A repository of four commits, of which the first and the third have tags."""
     folder = tmp_path / "repository"
-    hashes = write_repository(folder, Plan(commits=4, tag_every=2))
-    return folder, hashes
+    return folder, write_repository(folder, Plan(commits=4, tag_every=2))
 
 
-def test_commits_are_oldest_first_with_date_subject_tags_and_position(
-    repository: tuple[Path, tuple[str, ...]],
-) -> None:
+def test_commits_are_oldest_first_with_date_subject_and_tags(repository: Repository) -> None:
     folder, hashes = repository
     commits = read_commits(folder)
     assert tuple(c.hash for c in commits) == hashes
@@ -33,7 +39,7 @@ def test_commits_are_oldest_first_with_date_subject_tags_and_position(
 
 
 def test_a_persons_settings_and_a_hooks_variables_do_not_matter(
-    repository: tuple[Path, tuple[str, ...]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, hashes = repository
     git(folder, "config", "log.showSignature", "true")
@@ -45,9 +51,7 @@ def test_a_persons_settings_and_a_hooks_variables_do_not_matter(
     assert tuple(c.hash for c in read_commits(folder)) == hashes
 
 
-def test_a_detached_clone_without_a_local_branch_uses_that_of_origin(
-    repository: tuple[Path, tuple[str, ...]], tmp_path: Path
-) -> None:
+def test_a_detached_clone_has_the_branch_of_origin(repository: Repository, tmp_path: Path) -> None:
     folder, hashes = repository
     git(tmp_path, "clone", "--quiet", str(folder), "clone")
     git(tmp_path / "clone", "checkout", "--quiet", "--detach")
@@ -55,27 +59,21 @@ def test_a_detached_clone_without_a_local_branch_uses_that_of_origin(
     assert tuple(c.hash for c in read_commits(tmp_path / "clone")) == hashes
 
 
-def error_of(folder: Path, branch: str = "main") -> Any:
-    with pytest.raises(WatchError) as error:
-        read_commits(folder, branch)
-    message = str(error.value)
-    assert str(folder) in message
-    assert "\n" not in message
-    return message
-
-
 @pytest.mark.parametrize("name", ["other", "--all"])
-def test_a_missing_branch(repository: tuple[Path, tuple[str, ...]], name: str) -> None:
-    assert f"no branch '{name}'" in error_of(repository[0], name)
-
-
-def test_a_shallow_clone(repository: tuple[Path, tuple[str, ...]], tmp_path: Path) -> None:
+def test_a_missing_branch(repository: Repository, name: str) -> None:
     folder, _ = repository
-    git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{folder}", "shallow")
-    assert "git fetch --unshallow --tags" in error_of(tmp_path / "shallow")
+    with pytest.raises(WatchError, match=rf"^{folder} .*no branch '{name}'.*$"):
+        read_commits(folder, name)
 
 
-def test_a_commit_has_one_name(repository: tuple[Path, tuple[str, ...]]) -> None:
+def test_a_shallow_clone(repository: Repository, tmp_path: Path) -> None:
+    git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{repository[0]}", "shallow")
+    remedy = r"git fetch --unshallow --tags`$"
+    with pytest.raises(WatchError, match=rf"^{tmp_path / 'shallow'} .*{remedy}"):
+        read_commits(tmp_path / "shallow")
+
+
+def test_a_commit_has_one_name(repository: Repository) -> None:
     folder, hashes = repository
     assert find_commit(folder, "HEAD") == hashes[-1]
     assert find_commit(folder, hashes[0][:10]) == hashes[0]
@@ -83,9 +81,8 @@ def test_a_commit_has_one_name(repository: tuple[Path, tuple[str, ...]]) -> None
         assert find_commit(folder, name) == "", name
 
 
-def test_a_working_tree_is_a_commit_with_what_is_not_committed_and_not_ignored(
-    make_repository: Callable[..., Path],
-) -> None:
+def test_a_working_tree_becomes_a_commit(make_repository: Callable[..., Path]) -> None:
+    """It has what is not committed, but not what git ignores."""
     files = {"kept.py": "1", "changed.py": "1", "removed.py": "1", "results/a": "1"}
     root = make_repository(files | {".gitignore": "env/\n"})
     head = git(root, "rev-parse", "HEAD")
@@ -110,9 +107,7 @@ def test_a_working_tree_is_a_commit_with_what_is_not_committed_and_not_ignored(
     assert working_tree_commit(root, left_out) == commit, "so that an interrupt can be continued"
 
 
-def test_a_repository_without_a_working_tree_has_none_to_measure(
-    make_repository: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_a_bare_repository(make_repository: Callable[..., Path], tmp_path: Path) -> None:
     bare = tmp_path / "bare"
     git(make_repository({"a.py": ""}), "clone", "--quiet", "--bare", ".", str(bare))
     with pytest.raises(WatchError, match=r"bare has no working tree, which \. means"):
@@ -120,18 +115,16 @@ def test_a_repository_without_a_working_tree_has_none_to_measure(
 
 
 @pytest.mark.parametrize(
-    ("requirements", "release", "text"),
+    ("requirements", "text"),
     [
-        ({"numpy": "2.4.0", "scipy": "1.16"}, Release("numpy", "2.4.0"), "numpy 2.4.0"),
-        ({"numpy": "", "pip+torch": "2.15.0"}, Release("torch", "2.15.0"), "torch 2.15.0"),
-        ({"numpy": ""}, NO_RELEASE, ""),
-        ({}, NO_RELEASE, ""),
+        ({"numpy": "2.4.0", "scipy": "1.16"}, "numpy 2.4.0"),
+        ({"numpy": "", "pip+torch": "2.15.0"}, "torch 2.15.0"),
+        ({"numpy": ""}, ""),
+        ({}, ""),
     ],
 )
-def test_the_main_release_is_the_first_that_is_pinned(
-    requirements: dict[str, str], release: Release, text: str
-) -> None:
-    assert main_release(requirements) == release
+def test_the_first_pin_is_the_main_release(requirements: dict[str, str], text: str) -> None:
+    release = main_release(requirements)
     assert (str(release), bool(release)) == (text, bool(text))
 
 
@@ -139,3 +132,68 @@ def test_releases_come_in_the_order_of_their_numbers() -> None:
     versions = ["2.15.0+cpu", "2.10.0", "2.9.0", "nightly", "2.10.0rc1"]
     in_order = ["nightly", "2.9.0", "2.10.0rc1", "2.10.0", "2.15.0+cpu"]
     assert sorted(versions, key=release_order) == in_order
+
+
+@pytest.fixture
+def merged(tmp_path: Path) -> Path:
+    """A branch with two merges, the second of which merged the first's branch again."""
+    git(tmp_path, "init", "-q", "--initial-branch=main")
+    commit(tmp_path, {"models/a.py": "Start"}, "Start")
+    git(tmp_path, "checkout", "-q", "-b", "feature")
+    commit(tmp_path, {"models/a.py": "Fuse the gates"}, "Fuse the gates")
+    commit(tmp_path, {"docs/a.md": "Document it"}, "Document it")
+    git(tmp_path, "checkout", "-q", "main")
+    commit(tmp_path, {"models/b.py": "On main"}, "On main")
+    git(tmp_path, "merge", "-q", "--no-ff", "-m", "Merge feature", "feature")
+    git(tmp_path, "checkout", "-q", "feature")
+    commit(tmp_path, {"models/a.py": "Fuse more\ttabbed"}, "Fuse more\ttabbed")
+    git(tmp_path, "checkout", "-q", "main")
+    git(tmp_path, "merge", "-q", "--no-ff", "-m", "Merge feature again", "feature")
+    git(tmp_path, "tag", "elsewhere", "feature")
+    return tmp_path
+
+
+def ancestry(merged: Path, *paths: str) -> tuple[Ancestry, dict[str, str]]:
+    line = read_commits(merged)
+    hashes = {commit.subject: commit.hash for commit in line}
+    return read_ancestry(merged, line, line[0].hash, paths), hashes
+
+
+def test_the_commits_inside_merges_are_listed_once(merged: Path) -> None:
+    listed, hashes = ancestry(merged, "models", "no-such-folder")
+    whole = listed.between(hashes["Start"], hashes["Merge feature again"])
+    assert [(commit.subject, commit.hash in listed.touching) for commit in whole] == [
+        ("Merge feature again", False),
+        ("Fuse more\ttabbed", True),
+        ("Merge feature", False),
+        ("Document it", False),
+        ("Fuse the gates", True),
+        ("On main", True),
+    ]
+    assert listed.paths == ("models",)
+    part = listed.between(hashes["On main"], hashes["Merge feature"])
+    subjects = [commit.subject for commit in part]
+    assert subjects == ["Merge feature", "Document it", "Fuse the gates"]
+
+
+def test_suspects_touch_the_paths_or_merged_a_commit_that_does(merged: Path) -> None:
+    def suspects(*paths: str) -> list[str]:
+        listed, hashes = ancestry(merged, *paths)
+        subjects = {hash_: subject for subject, hash_ in hashes.items()}
+        ends = hashes["Start"], hashes["Merge feature again"]
+        return [subjects[hash_] for hash_ in listed.suspects(*ends)]
+
+    every = ["On main", "Merge feature", "Merge feature again"]
+    assert suspects("models/a.py") == ["Merge feature", "Merge feature again"]
+    assert suspects("models/b.py") == ["On main"]
+    assert suspects() == suspects("no-such-folder") == every
+
+
+def test_commits_that_were_not_measured_are_suspects_too(merged: Path) -> None:
+    line = read_commits(merged)
+    first, *others, last = line
+    ancestry = read_ancestry(merged, (first, last), first.hash, ["models"])
+    suspects = [commit.hash for commit in (*others, last)]
+    assert ancestry.suspects(first.hash, last.hash) == suspects
+    assert suspects == commits_changing(merged, f"{first.hash}..main", ["models"])
+    assert ancestry.suspects(others[0].hash, last.hash) == suspects[1:]
