@@ -25,19 +25,39 @@ def test_the_machine_is_blamed_for_its_errors(tmp_path: Path, number: int) -> No
     assert isinstance(find_cause(str(error.value)), MachineError)
 
 
+INDEX = "the package index answers slowly or wrongly, or cannot be reached"
+OF_PIP = """\
+   × Encountered error while generating package metadata.
+   ╰─> from file:///project
+
+   note: This is an issue with the package mentioned above, not pip.
+   hint: See above for details.
+"""
+NO_VERSION = """\
+ERROR: Could not find a version that satisfies the requirement torch===0.0.7 (from versions: none)
+ERROR: No matching distribution found for torch===0.0.7
+"""
+CUT_OFF = "urllib3.exceptions.IncompleteRead: IncompleteRead(9 bytes read, 999 more expected)"
+
+
 @pytest.mark.parametrize(
-    ("printed", "is_machine"),
+    ("printed", "reason"),
     [
-        ("Temporary failure in name resolution", True),
-        ("ERROR: HTTPSConnectionPool(host='x', port=443): Read timed out.", True),
-        ("ERROR: 503 Server Error: Service Unavailable for url", True),
-        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES", True),
-        ("ERROR: No matching distribution found for torch==9.9", False),
-        ("SyntaxError: invalid syntax", False),
+        ("Temporary failure in name resolution", INDEX),
+        (CUT_OFF, INDEX),
+        (NO_VERSION, "torch===0.0.7 cannot be installed: the package index names no version"),
+        ("ERROR: HTTPSConnectionPool(host='x', port=443): Read timed out.", INDEX),
+        ("ERROR: 503 Server Error: Service Unavailable for url", INDEX),
+        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES", INDEX),
+        ("ERROR: No matching distribution found for torch==9.9", "torch==9.9 cannot be installed"),
+        ("SyntaxError: invalid syntax", "SyntaxError: invalid syntax"),
+        (OF_PIP, "Encountered error while generating package metadata."),
     ],
 )
-def test_the_place_is_told_from_the_commit(printed: str, is_machine: bool) -> None:
-    assert isinstance(find_cause(printed), MachineError) is is_machine
+def test_the_index_is_told_from_the_commit(printed: str, reason: str) -> None:
+    cause = find_cause(printed)
+    assert isinstance(cause, MachineError) is ("the package index" in reason)
+    assert str(cause).startswith(reason)
 
 
 @given(st.lists(st.integers(0, 2**33), max_size=NIGHTS - 1))
