@@ -12,6 +12,7 @@ from asv_watch.asv.selection import (
     case_pattern,
     cases_of,
     in_short_set,
+    pattern_of,
 )
 from asv_watch.engine.cases import choose_cases
 from asv_watch.errors import WatchError
@@ -100,3 +101,8 @@ def test_values_share_a_process_by_suite_and_parameters_and_come_in_the_declared
 def test_what_is_no_pattern_is_refused(text: str) -> None:
     with pytest.raises(WatchError, match=r"--cases .* is not a regular expression"):
         case_pattern(text, "--cases")
+
+
+def test_the_pattern_of_a_case_finds_it() -> None:
+    case = "suite.Suite.time_it('a+b', [1])"
+    assert case_pattern(f"^{pattern_of(case)}$").search(case)

@@ -1,4 +1,4 @@
-"""What asv.conf.json declares: what this machine lacks or nobody knows is named in a line."""
+"""What asv.conf.json declares, and the environments that it describes."""
 
 import json
 import os
@@ -6,12 +6,25 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import asv.environment
 import pytest
 
+from asv_watch.asv import environments
+from asv_watch.asv.conf import load_settings
 from asv_watch.asv.declared import Declared, SuiteEntry
-from asv_watch.asv.settings import Configuration, read_configuration, select_environments
-from asv_watch.errors import WatchError
+from asv_watch.asv.environments import create
+from asv_watch.asv.settings import (
+    Configuration,
+    pinned_asv_runner,
+    read_configuration,
+    select_environments,
+)
+from asv_watch.errors import ExitStatus, MachineError, WatchError
+from asv_watch.machine.children import MEMORY_LIMIT
+from asv_watch.machine.commands import run_command
+from tests import torchless
 from tests.conftest import git
+from tests.interruptible import run_driver
 
 SUITE = """
 class Parser:
@@ -89,17 +102,13 @@ def test_a_python_that_does_not_run_is_left_out(
     assert environment.python == own
 
 
-@pytest.mark.parametrize(("release", "warns"), [("0.6.6", False), ("0.7", True), ("1.0rc1", True)])
 def test_a_newer_asv_is_named_and_not_refused(
-    configure: Configure,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    release: str,
-    warns: bool,
+    configure: Configure, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("asv.__version__", release)
-    assert configure().project == "p"
-    assert (f"asv {release} is installed" in capsys.readouterr().err) is warns
+    for release, warns in (("0.6.6", False), ("0.7", True), ("1.0rc1", True)):
+        monkeypatch.setattr("asv.__version__", release)
+        assert configure().project == "p"
+        assert (f"asv {release} is installed" in capsys.readouterr().err) is warns
 
 
 @pytest.mark.parametrize(
@@ -150,3 +159,48 @@ def test_the_page_says_what_the_gate_ignores_and_why() -> None:
         "The gate ignores io: its data comes from the network.",
         "The gate fails if a case of linalg.Solve is slower by 5% or more.",
     ]
+
+
+def test_an_environment_gets_the_pinned_release_instead_of_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "asv.conf.json").write_text(json.dumps(torchless.CONFIGURATION))
+    [environment] = asv.environment.get_environments(load_settings(tmp_path), None, verbose=False)
+    packages = Path(environment._path, "lib/python3.11/site-packages")
+    (packages / "asv_runner-0.3.1.dist-info").mkdir(parents=True)
+    installed: list[str] = []
+    environment._run_pip = installed.extend
+    environment.create = lambda: None
+    monkeypatch.setattr(environments, "is_working", lambda folder: True)
+    create(environment)
+    assert environment._base_requirements["pip+asv_runner"] == pinned_asv_runner()
+    assert installed == ["install", f"asv_runner=={pinned_asv_runner()}"]
+
+
+def test_a_damaged_environment_is_made_anew_and_no_commit_is_blamed_for_one(
+    make_project: Callable[..., Path], tmp_path: Path
+) -> None:
+    breaks = "import os, pip; os.rename(pip.__path__[0], pip.__path__[0] + '-'); 1 / 0"
+    build = {"build_command": [f'python -c "{breaks}"'], "install_command": ["ls {build_dir}"]}
+    project = make_project("def track_it():\n    return 1\n", **build)
+    [pip] = project.glob(".asv/env/*/lib/python*/site-packages/pip")
+    pip.rename(f"{pip}-")
+    printed, errors = run_driver("bench", project, tmp_path, status=ExitStatus.FAILED)
+    folder = pip.parents[3]
+    assert f"the environment {folder} is damaged, and made anew" in printed
+    assert errors.splitlines()[-1] == (
+        f"asv-watch: the environment {folder} is damaged; `rm -r {folder}` removes it, and the "
+        "next run makes it anew"
+    )
+
+
+def test_a_command_that_takes_too_much_time_or_memory_is_stopped_and_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sleeps = [sys.executable, "-c", "import time\ntime.sleep(60)"]
+    with pytest.raises(MachineError, match="no answer after 2 s"):
+        run_command(sleeps, 2.0, installs=True)
+    monkeypatch.setenv(MEMORY_LIMIT, "0.2")
+    greedy = [sys.executable, "-c", "import time\na = b'1' * (1 << 29)\ntime.sleep(60)"]
+    with pytest.raises(WatchError, match=rf"more than 0.2 GiB .* {MEMORY_LIMIT}"):
+        run_command(greedy, 50.0, installs=True)

@@ -108,8 +108,6 @@ def test_a_command_that_a_signal_ends_says_so(
 SUITE = "def track_it():\n    return 1\n"
 CHANGED = "differs from HEAD", "git stash"
 
-Bench = Callable[..., str]
-
 
 def test_windows_is_refused_in_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -121,22 +119,12 @@ def test_windows_is_refused_in_one_line(
     )
 
 
-@pytest.fixture
-def bench(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Bench:
-    """Runs the driver in a folder; returns its one line, before it makes an environment."""
-    monkeypatch.setenv("HOME", str(tmp_path))
-
-    def work(folder: Path, *arguments: str) -> str:
-        monkeypatch.chdir(folder)
-        assert main(["bench", *arguments]) == 1
-        complaint = capsys.readouterr().err
-        assert complaint.count("\n") == 1, complaint
-        assert not (folder / ".asv" / "env").exists()
-        return complaint
-
-    return work
+def refused(folder: Path, home: Path, *arguments: str) -> str:
+    """Run `bench`, which makes no environment; return the one line it says."""
+    _, errors = run_driver("bench", folder, home, *arguments, status=1)
+    assert errors.count("\n") == 1, errors
+    assert not (folder / ".asv" / "env").exists()
+    return errors
 
 
 @pytest.fixture
@@ -144,20 +132,20 @@ def repository(make_repository: Callable[..., Path]) -> Path:
     return make_repository(project_files(SUITE, {"src/package.py": ""}))
 
 
-def test_not_a_checkout(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_not_a_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "plain"
     folder.mkdir()
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
-    complaint = bench(folder)
+    complaint = refused(folder, tmp_path)
     assert f"{folder} is not a git checkout" in complaint
     assert "git clone" in complaint
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files to others")
-def test_a_checkout_of_another_user(bench: Bench, repository: Path) -> None:
+def test_a_checkout_of_another_user(repository: Path, tmp_path: Path) -> None:
     for path in (repository, repository / ".git"):
         os.chown(path, 12345, 12345)
-    assert "belongs to another user" in bench(repository)
+    assert "belongs to another user" in refused(repository, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -172,15 +160,15 @@ def test_a_checkout_of_another_user(bench: Bench, repository: Path) -> None:
     ids=["a new file", "a changed suite", "damaged settings", "results", "machine"],
 )
 def test_what_prevents_a_run_is_named(
-    bench: Bench,
     repository: Path,
+    tmp_path: Path,
     files: dict[str, str],
     arguments: tuple[str, ...],
     named: tuple[str, ...],
 ) -> None:
     for name, text in files.items():
         (repository / name).write_text(text)
-    complaint = bench(repository, *arguments)
+    complaint = refused(repository, tmp_path, *arguments)
     assert all(words.format(repository) in complaint for words in named), complaint
 
 
