@@ -1,7 +1,7 @@
 """What a night takes first: order, what counts as missing, and what is set aside."""
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,24 +14,18 @@ from asv_watch.asv.declared import Declared
 from asv_watch.asv.selection import SHORT, matching
 from asv_watch.asv.settings import Configuration, EnvironmentSpec
 from asv_watch.comparison import DAY, Comparison
-from asv_watch.engine.runs import Tally
 from asv_watch.engine.workplace import Workplace
-from asv_watch.errors import WatchError
-from asv_watch.night import tasks
 from asv_watch.night.state import Attempts, NightState, since
 from asv_watch.night.tasks import (
     Task,
     bisection_order,
     due_tasks,
-    new_releases,
     newest_commits,
     older_commits,
     one_day_changes,
     suspicions,
 )
 from asv_watch.records.loading import load_history
-from asv_watch.releases import measure as measure_module
-from asv_watch.releases.measure import ReleasePair
 from asv_watch.versions.git import read_commits
 from asv_watch.versions.version import Version
 from tests.conftest import commit, git
@@ -318,36 +312,3 @@ def test_one_day_changes_of_releases_are_compared_again(make_project: MakeProjec
     assert [task.description for task in found()] == ["torch 3 against 2"]
     compare("2", "3", 0)
     assert found() == []
-
-
-def test_a_pair_of_releases_that_failed_among_others_is_tried_alone_on_later_nights(
-    make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    project = make_project(1)
-    project.measure(0, NEW, 1, 1)
-    results = project.folder / "results"
-    store(results, compared_releases("1", "2", {"s.time_a(1)": 1.1}, machine="m"))
-
-    def state() -> NightState:
-        return project.state(NEW, releases=releases("5", "4", "3", "2", "1"))
-
-    def fail_with_3(_: Any, chain: Sequence[ReleasePair], *__: Any, again: bool) -> Iterator[Any]:
-        for pair in chain:
-            before, after = pair.before.version, pair.after.version
-            if "3" in {before, after}:
-                yield pair, WatchError("torch 3: no wheel")
-            else:
-                store(results, compared_releases(before, after, {"s.time_a(1)": 1}, machine="m"))
-
-    monkeypatch.setattr(measure_module, "measure_releases", fail_with_3)
-    monkeypatch.setattr(tasks, "side", lambda *_: None)
-    monkeypatch.setattr("asv_watch.engine.cases.list_cases", lambda *_: [])
-    [together] = new_releases(state())
-    assert together.description == "torch 5 against 4 against 3 against 2"
-    with pytest.raises(WatchError, match=r"^torch 3: no wheel$"):
-        together.run(Tally())
-    alone = list(new_releases(state()))
-    assert [task.description for task in alone] == ["torch 4 against 3", "torch 3 against 2"]
-    names = {task.name for task in alone}
-    assert names < {*together.at_once}, "not again in the same night"
-    assert names <= {task.name for task in due_tasks(state(), (), ())}

@@ -84,7 +84,7 @@ class Suite:
 def project(
     make_repository: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Path:
-    """A project that lists the older two of four releases; there are wheels of all of them."""
+    """A project that lists the older two of five releases; there are wheels of all of them."""
     folder = tmp_path / "wheels"
     folder.mkdir()
     for engine, work, addon, code in (
@@ -93,6 +93,7 @@ def project(
         ("9.2.0", 2600, "8.2.0", "raise ImportError('it was built for cu999')"),
         ("9.2.0", 2600, "8.2.1", ""),
         ("9.3.0", 3380, "8.3.0", ""),
+        ("9.4.0", 3380, "8.4.0", "raise ImportError('it was built for cu999')"),
     ):
         write_wheel(folder, "engine", engine, ENGINE.format(version=engine, work=work))
         write_wheel(folder, "addon", addon, code, f"engine=={engine}")
@@ -202,17 +203,20 @@ def test_a_night_compares_releases_that_were_added_since_at_once(
     known = {f"suite.Suite.time_it('{release}')": 1.3 for release in ("all", "new")}
     compared = compared_releases("9.0.0", "9.1.0", known, machine="m", requirement="engine")
     store(project / "results", compared)
-    _list(project, "9.2.0", "8.2.1")
-    _list(project, "9.3.0", "8.3.0")
+    for engine, addon in (("9.2.0", "8.2.1"), ("9.3.0", "8.3.0"), ("9.4.0", "8.4.0")):
+        _list(project, engine, addon)
     # Three: asv's own environment has no engine, so its cases fail.
     printed, _ = run_driver("nightly", project, tmp_path, "--cases", "time_it", status=3)
-    assert "release without comparison:\nengine 9.3.0 against 9.2.0 against 9.1.0\n" in printed
+    assert "comparison:\nengine 9.4.0 against 9.3.0 against 9.2.0 against 9.1.0\n" in printed
     stored = [each for each in _sittings(project) if each[0].kind == "release"]
     assert [_releases_of(sitting) for sitting, _ in stored] == [
         ["9.0.0", "9.1.0"],
+        ["9.3.0", "9.4.0"],
         ["9.1.0", "9.2.0", "9.3.0"],
     ]
-    _, cases = stored[1]
+    attempts = (project / "results/m/attempts.jsonl").read_text()
+    assert '"releases engine 9.3.0 9.4.0"' in attempts, "that pair alone is tried again"
+    _, cases = stored[2]
     assert {len(numbers) for each in cases for numbers in each.rounds} == {3}
     timed = {"import engine", "Suite.time_it('all')", "Suite.time_it('new')"}
     assert set(_ratios(cases, 0, 1)) == timed
