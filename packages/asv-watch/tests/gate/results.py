@@ -4,8 +4,9 @@ from typing import Any
 
 import msgspec
 
-from asv_watch.comparison import Comparison, Ratio
+from asv_watch.comparison import Ratio
 from asv_watch.gate.result import GateResult
+from tests.planted_comparisons import case_values
 
 
 def change(
@@ -29,15 +30,9 @@ def change(
 
 
 def exact(before: float, after: float, unit: str, *, higher_is_better: bool = False) -> Ratio:
-    compared = Comparison(
-        "s.track_z",
-        1_790_000_000,
-        unit,
-        rounds=((before, after),),
-        exact=True,
-        higher_is_better=higher_is_better,
-    )
-    ratio = compared.ratio(0, 1)
+    values = case_values("s.track_z", before, after, exact=True)
+    described = msgspec.structs.replace(values, unit=unit, higher_is_better=higher_is_better)
+    ratio = described.ratio(0, 1)
     assert ratio is not None
     return ratio
 

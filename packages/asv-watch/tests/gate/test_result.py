@@ -1,27 +1,34 @@
-"""What the gate says, and that nothing which a pull request wrote is interpreted."""
+"""What the gate says of its ratios, and how sure it is."""
 
 import json
+import math
 import re
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
+from scipy.special import stdtrit
 
+from asv_watch.comparison import Comparison
 from asv_watch.errors import WatchError
 from asv_watch.gate.result import (
     BETTER,
     FAILED,
     NOT_CERTAIN,
+    ROUNDS,
     SKIPPED,
     comment,
+    is_certain,
+    judged_ratios,
     parse_share,
     sentence,
     verdict_line,
 )
+from asv_watch.judge.graph import BETWEEN_SITTINGS, MachineGraphs
 from asv_watch.records.notes import ChangeNote
-from asv_watch.text.terminal import code
 from tests.gate.results import change, exact, result
 
 SAME = change(0.1)
@@ -78,13 +85,11 @@ def test_less_is_worse_where_more_is_better() -> None:
         "s.track_b": exact(0.8, 0.9, "%", higher_is_better=True),
         "s.track_c": exact(100, 115, "lines"),
         "s.track_d": (change(-10, unit="%", higher_is_better=True),) * 2,
-        "s.track_e": change(10, 10, "%", higher_is_better=True),
     }
     measured = result(ratios=ratios, threshold=0.1)
     assert measured.failing() == ["s.track_c", "s.track_a", "s.track_d"]
     assert measured.in_state(BETTER) == ["s.track_b"]
-    assert measured.uncertain() == []
-    assert sentence(measured) == "3 of 5 cases worse, worst +15.0 %"
+    assert sentence(measured) == "3 of 4 cases worse, worst +15.0 %"
 
 
 def test_an_exact_value_that_got_worse_fails_whatever_its_sign() -> None:
@@ -110,14 +115,9 @@ def test_a_note_accepts_a_slowdown_and_no_failure() -> None:
         "**The gate fails: 1 slower by 3.0 % or more, 1 failed.**"
     )
     assert verdict_line(result(**slower, **failed, **noted)) == "**The gate fails: 1 failed.**"
-    accepted = result(**slower, **noted)
-    assert verdict_line(accepted) == (
+    assert verdict_line(result(**slower, **noted)) == (
         "The gate passes although 1 slower by 3.0 % or more: `notes.toml` accepts that."
     )
-    row = "| +6.2 % (+5.4 to +7.0 %) | slower: `expected, by Ann: a longer window` |"
-    assert row in comment(accepted)
-    [expected] = accepted.answer().differences
-    assert expected.expected == "expected, by Ann: a longer window"
     another = {"s.time_a": SLOWER, "s.time_z": SLOWER}
     assert result(ratios=another, **noted).failing() == ["s.time_z"]
     assert result(**slower, **noted, machine="another").outcome == "failed"
@@ -134,6 +134,7 @@ def test_the_comment_begins_with_the_sentence() -> None:
     assert "| `s.time_0` | 10.0 ms | 10.5 ms | +5.0 % (+4.2 to +5.8 %) | slower |" in lines
     again = "asv-watch compare --before aaaaaaaa --after bbbbbbbb --cases '^s.time_0$'"
     assert f"The first case again: `{again}`." in text
+    assert "an error of 1 in 40,000 leaves out 1" in text
 
 
 def test_a_comment_is_never_longer_than_github_takes() -> None:
@@ -142,13 +143,6 @@ def test_a_comment_is_never_longer_than_github_takes() -> None:
     assert len(text) < 65_536
     assert re.search(r"\n\d+ more do not fit here\.\n", text)
     assert text.startswith("400 of 400 cases slower")
-
-
-@given(st.text(max_size=400))
-def test_any_text_becomes_one_piece_of_code(text: str) -> None:
-    made = code(text)
-    assert re.fullmatch("`[^`|]{1,300}`", made)
-    assert made.isprintable()
 
 
 def test_a_threshold_is_a_percentage() -> None:
@@ -179,9 +173,45 @@ def test_the_answer_as_json_has_the_words_of_all_commands() -> None:
     assert left == {"case": "s.time_f", "verdict": "not measured", "machine": "m"}
 
 
-def test_cases_that_were_not_measured_are_counted_and_not_listed() -> None:
-    left = (f"s.time_{number}" for number in range(297))
-    text = comment(result(*left, ratios={"s.time_z": SAME}))
-    assert "297 not measured in 20 min 00 s" in text.splitlines()[0]
-    assert not [line for line in text.splitlines() if line.startswith("| `s.time_1")]
-    assert len(text.splitlines()) < 20
+def _measured(ratios: Iterable[float]) -> Comparison:
+    rounds = tuple((1.0, float(ratio)) for ratio in ratios)
+    return Comparison("s.time_it", 1_790_000_000, rounds=rounds)
+
+
+@pytest.mark.parametrize("margin", [0.99, 1.01])
+def test_all_looks_together_have_an_error_of_1_in_40_000(margin: float) -> None:
+    """Each look has the same share of it, so whatever they have in common, it is no more."""
+    slower = change(9)
+    error = 1 / 40_000 / len(ROUNDS)
+    limit = stdtrit(slower.rounds - 1, 1 - error) / stdtrit(slower.rounds - 1, 0.995)
+    half = math.exp(math.log(slower.ratio) / limit / margin)
+    interval = slower.ratio / half, slower.ratio * half
+    assert is_certain(msgspec.structs.replace(slower, interval=interval)) is (margin > 1)
+
+
+ROUND_RATIOS = st.lists(st.floats(0.8, 1.25), min_size=5, max_size=8)
+
+
+@given(ROUND_RATIOS, ROUND_RATIOS)
+@example([1.05] * 8, [1.0, 1.1, 1.02, 1.15, 0.99])
+def test_no_case_is_called_slower_beside_an_interval_that_includes_1(
+    first: list[float], again: list[float]
+) -> None:
+    """On a busy machine fresh rounds alone showed −2 to +12 % of a case called slower."""
+    ratios = judged_ratios([_measured(first), _measured(again)], MachineGraphs(()))
+    low, high = ratios[-1].interval
+    if ratios[0].differs:
+        assert not low <= 1 <= high
+        assert ratios[-1].verdict is ratios[0].verdict
+
+
+def test_intervals_of_the_gate_are_those_of_compare() -> None:
+    """Also of a machine without a history: they include what the prior says of sittings."""
+    measured = _measured([1.031, 1.030, 1.032, 1.031, 1.030])
+    [ratio] = judged_ratios([measured], MachineGraphs(()))
+    compared = MachineGraphs(()).alone(measured, 0, 1)
+    assert compared is not None
+    assert (ratio.ratio, ratio.interval) == (compared.ratio, compared.interval)
+    half = math.log(ratio.interval[1] / ratio.ratio)
+    assert half > 2.5 * BETWEEN_SITTINGS["time"]
+    assert not is_certain(ratio), "another hour may show less than 2 %"
