@@ -45,13 +45,9 @@ def asv_watch(
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_takes_them(
-    asv_watch: Callable[..., str], command: str, tmp_path: Path
-) -> None:
+def test_commands_take_them(asv_watch: Callable[..., str], command: str, tmp_path: Path) -> None:
     printed = asv_watch(tmp_path, command, "--help")
     assert all(option in printed for option in ("--config", "-E", "--python"))
-    words = " ".join(re.sub("[│|]", " ", printed).split())
-    assert "relative paths of other options start there" in words
 
 
 def test_a_project_of_conda_is_measured_in_virtual_environments_of_another_python(

@@ -46,6 +46,13 @@ def test_a_closed_pipe_is_one_line() -> None:
     assert done.stderr == "asv-watch: standard output was closed, so the job was stopped\n"
 
 
+def test_without_asv_measuring_says_what_to_install(tmp_path: Path) -> None:
+    assert run_program("bench", missing=["asv"], cwd=tmp_path, status=1).stderr == (
+        "asv-watch: the Python package asv is missing, which `asv-watch bench` needs; "
+        "install asv-watch again, with all that it requires\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -85,9 +92,7 @@ with patch("asv_watch.asv.conf.load_settings", wait):
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
-def test_a_command_that_a_signal_ends_says_so(
-    name: str, make_repository: Callable[..., Path]
-) -> None:
+def test_a_signal_ends_a_command(name: str, make_repository: Callable[..., Path]) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", SLOW, "results", "check"],
         cwd=make_repository({"a": ""}),
@@ -173,6 +178,5 @@ def test_what_prevents_a_run_is_named(
 
 
 def test_cases_that_nothing_matches(make_project: Callable[..., Path], tmp_path: Path) -> None:
-    options = "--cases", "nosuch"
-    _, errors = run_driver("bench", make_project(SUITE), tmp_path, *options, status=1)
+    _, errors = run_driver("bench", make_project(SUITE), tmp_path, "--cases", "nosuch", status=1)
     assert errors == "asv-watch: no case matches nosuch; try a part of a name\n"

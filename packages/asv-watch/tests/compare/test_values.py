@@ -10,7 +10,6 @@ import pytest
 from asv_watch.errors import ExitStatus
 from asv_watch.records.store import read_record
 from asv_watch.statistics.rule import Verdict
-from tests.clockwork import timed
 from tests.conftest import commit, git
 from tests.interruptible import run_driver
 from tests.tables import verdicts_of
@@ -20,7 +19,7 @@ import os
 import random
 import signal
 
-class Text:
+class Suite:
     params = ["short", "long"]
     param_names = ["text"]
 
@@ -63,29 +62,23 @@ AFTER = PACKAGE.format(short=12, warnings=2)
 
 
 @pytest.fixture
-def make_pull_request(make_project: Callable[..., Path]) -> Callable[[str], Path]:
-    def make(suite: str) -> Path:
-        root = make_project(suite, {"src/package.py": BEFORE}, measured_paths=["src"])
-        git(root, "checkout", "--quiet", "-b", "change")
-        commit(root, {"src/package.py": AFTER}, "Say more")
-        return root
-
-    return make
+def root(make_project: Callable[..., Path]) -> Path:
+    root = make_project(SUITE, {"src/package.py": BEFORE}, measured_paths=["src"])
+    git(root, "checkout", "--quiet", "-b", "change")
+    commit(root, {"src/package.py": AFTER}, "Say more")
+    return root
 
 
-def test_a_project_that_times_nothing_is_compared_by_its_values(
-    make_pull_request: Callable[[str], Path], tmp_path: Path
-) -> None:
-    root = make_pull_request(SUITE)
+def test_values_are_compared_where_nothing_is_timed(root: Path, tmp_path: Path) -> None:
     arguments = ("--before", "HEAD~1", "--fail-if-slower")
     printed, _ = run_driver("compare", root, tmp_path, *arguments, status=3)
     assert re.search(r"^Failed: suite\.track_removed: HEAD\S* .*: ImportError", printed, re.M)
     assert "ended by SIGKILL, perhaps because memory ran out" in printed
     assert verdicts_of(printed) == {
-        "suite.Text.track_words('short')": "worse",
-        "suite.Text.track_words('long')": "same",
-        "suite.Text.track_noise('short')": "same",
-        "suite.Text.track_noise('long')": "same",
+        "suite.Suite.track_words('short')": "worse",
+        "suite.Suite.track_words('long')": "same",
+        "suite.Suite.track_noise('short')": "same",
+        "suite.Suite.track_noise('long')": "same",
         "suite.peakmem_words": "worse",
         "suite.track_warnings": "worse",
         "suite.track_sum": "same",
@@ -94,20 +87,17 @@ def test_a_project_that_times_nothing_is_compared_by_its_values(
     assert not problems
     found = ((each.case.removeprefix("suite."), each.ratio(0, 1)) for each in comparisons)
     ratios = {name: ratio for name, ratio in found if ratio is not None}
-    words = ratios["Text.track_words('short')"]
+    words = ratios["Suite.track_words('short')"]
     assert (words.before, words.after, words.exact) == (10, 12, True)
     assert ratios["track_sum"].exact, "a difference by rounding is none"
     peak = ratios["peakmem_words"]
     assert (peak.unit, peak.metric, peak.verdict) == ("bytes", "memory", Verdict.WORSE)
     assert peak.rounds >= 5, "a difference rests on five rounds"
-    assert ratios["Text.track_noise('long')"].verdict is Verdict.SAME
+    assert ratios["Suite.track_noise('long')"].verdict is Verdict.SAME
     assert {ratio.metric for ratio in ratios.values()} == {"memory"}
 
 
-def test_memory_and_tracked_values_are_gated_where_nothing_is_timed(
-    make_pull_request: Callable[[str], Path], tmp_path: Path
-) -> None:
-    root = make_pull_request(SUITE)
+def test_values_are_gated_where_nothing_is_timed(root: Path, tmp_path: Path) -> None:
     file = tmp_path / "gate.md"
     options: tuple[str, ...] = "--comment", str(file), "--json", str(tmp_path / "gate.json")
     # The base is that of asv.conf.json.
@@ -116,12 +106,12 @@ def test_memory_and_tracked_values_are_gated_where_nothing_is_timed(
     assert "**The gate fails: 3 worse by 3.0 % or more, 1 failed.**" in printed
     cases = json.loads((tmp_path / "gate.json").read_text())["differences"]
     assert {case["case"] for case in cases if case["verdict"] == "worse"} == {
-        "suite.Text.track_words('short')",
+        "suite.Suite.track_words('short')",
         "suite.peakmem_words",
         "suite.track_warnings",
     }
     comment = file.read_text()
-    assert "| `suite.Text.track_words('short')` | 10.0 | 12.0 | +20.0 % | worse |" in comment
+    assert "| `suite.Suite.track_words('short')` | 10.0 | 12.0 | +20.0 % | worse |" in comment
     assert "| `suite.track_warnings` | 0 | 2.00 | changed | worse |" in comment
     assert re.search(r"`suite.peakmem_words` \| \S+ MiB \| \S+ MiB \| \+\S+ % \(\+", comment)
 
@@ -137,12 +127,3 @@ def test_memory_and_tracked_values_are_gated_where_nothing_is_timed(
     ):
         assert verdicts[f"suite.track_{case}"].startswith(state)
         assert reason in verdicts[f"suite.track_{case}"]
-
-
-def test_where_some_cases_are_timed_one_line_says_what_is_left_out(
-    make_pull_request: Callable[[str], Path], tmp_path: Path
-) -> None:
-    root = make_pull_request(timed("0.001") + SUITE)
-    printed, _ = run_driver("gate", root, tmp_path, "--base", "main")
-    assert "10 cases that time nothing are left out; `asv-watch compare --values`" in printed
-    assert re.search(r"^round 1 \[1/1\] .* s left$", printed, re.M), printed

@@ -10,11 +10,7 @@ from tests.planted_comparisons import case_values
 
 
 def change(
-    percent: float,
-    half: float = 0.8,
-    unit: str = "seconds",
-    *,
-    higher_is_better: bool = False,
+    percent: float, half: float = 0.8, unit: str = "seconds", *, higher_is_better: bool = False
 ) -> Ratio:
     low, ratio, high = (1 + end / 100 for end in (percent - half, percent, percent + half))
     return Ratio(
@@ -38,11 +34,9 @@ def exact(before: float, after: float, unit: str, *, higher_is_better: bool = Fa
 
 
 def result(*cases: str, **changes: Any) -> GateResult:
-    """The result of a gate.
+    """The result of a gate: cases that were not measured, and its other fields.
 
-    Args:
-        cases: those that were not measured.
-        changes: the other fields; one ratio of a case may stand for a tuple of one.
+    One ratio of a case may stand for a tuple of one.
     """
     measured = {
         case: tuple(

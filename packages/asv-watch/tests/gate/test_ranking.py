@@ -22,18 +22,15 @@ import functools
 
 TABLE = 3
 
-
 def decorate(function):
     @functools.wraps(function)
     def call(size):
         return function(size)
     return call
 
-
 @decorate
 def near(size):
     return inner(size) + 1
-
 
 def inner(size):
     total = 0
@@ -41,10 +38,8 @@ def inner(size):
         total += sum(range(50))
     return total
 
-
 def far(size):
     return sum(range(size))
-
 
 class Grid:
     def __init__(self):
@@ -128,10 +123,6 @@ def _profiled(side: Side, cases: list[MeasurableCase], changed: Changed) -> Prof
     return profiler
 
 
-def _choice(cases: list[MeasurableCase], changed: Changed, profiling_s: float = 60.0) -> Choice:
-    return Choice(cases, Budget(100.0, time.monotonic), {}, changed, profiling_s)
-
-
 def _configuration(root: Path, *measured: str) -> Configuration:
     nowhere = Path()
     return Configuration(
@@ -158,12 +149,8 @@ def test_documentation_tests_and_what_the_project_does_not_list_are_not_measured
     assert files(listed) == {"src/p/a.py", "src/p/tests/test_a.py", "src/b.c"}
     assert files(_configuration(root / "asv")) == code
     assert files(_configuration(root / "asv", "suite.py")) == {"asv/suite.py"}
-
-
-def test_a_diff_that_fails_is_no_empty_diff(make_repository: Callable[..., Path]) -> None:
-    folder = make_repository({"a": ""})
-    with pytest.raises(WatchError, match="bad object"):
-        measured_files(_configuration(folder), "HEAD", "f" * 40)
+    with pytest.raises(WatchError, match="bad object"):  # a diff that fails is no empty one
+        measured_files(_configuration(root), "HEAD", "f" * 40)
 
 
 def _changed(
@@ -176,12 +163,12 @@ def _changed(
 @pytest.mark.parametrize(
     ("old", "new", "changed"),
     [
-        ("range(50)", "range(51)", _changed((("package.py", 19, 23),), "inner")),
-        ("    total = 0\n", "", _changed((("package.py", 19, 22),), "inner")),
-        ("@decorate", "@decorate  # x", _changed((("package.py", 14, 16),), "near")),
+        ("range(50)", "range(51)", _changed((("package.py", 16, 20),), "inner")),
+        ("    total = 0\n", "", _changed((("package.py", 16, 19),), "inner")),
+        ("@decorate", "@decorate  # x", _changed((("package.py", 12, 14),), "near")),
         ("TABLE = 3", "TABLE = 4", _changed((("package.py", 1, 10**9),), is_traceable=False)),
         ("def far", "# Far away.\ndef far", _changed(())),
-        ("size = 1", "size = 2", _changed((("package.py", 31, 32),), "Grid")),
+        ("size = 1", "size = 2", _changed((("package.py", 26, 27),), "Grid")),
     ],
     ids=["line", "removed line", "decorator", "constant", "comment", "special method"],
 )
@@ -297,7 +284,8 @@ def test_suites_that_hang_fail_or_end_the_profiler_are_given_up_once_and_named(
         *("suite.time_hangs", "suite.time_skipped", "suite.Suite.time_near-1", "ends.time_one"),
     )
     monkeypatch.setattr(choice, "_SECONDS_A_CASE", 3)
-    order = _choice(cases, changed, profiling_s=30.0)  # a fifth of it for an import
+    # An import may take a fifth of the 30 s.
+    order = Choice(cases, Budget(100.0, time.monotonic), {}, changed, 30.0)
     with order.profiling(side):
         order.profile_for(100.0)
     assert order.ranked()[0].name == "suite.Suite.time_near-1"
@@ -331,7 +319,7 @@ def test_a_case_that_takes_too_much_memory_while_it_is_looked_at_fails_alone(
 def test_looking_takes_no_longer_than_it_may(change: Change) -> None:
     side, changed = change({"package.py": NEARER})
     hanging = [MeasurableCase(str(index), "suite.time_hangs", 30.0) for index in range(3)]
-    order = _choice(hanging, changed, profiling_s=2.0)
+    order = Choice(hanging, Budget(100.0, time.monotonic), {}, changed, 2.0)
     began = time.monotonic()
     with order.profiling(side):
         for _ in range(4):

@@ -1,6 +1,11 @@
-"""What a night takes first: order, what counts as missing, and what is set aside."""
+"""What a night takes first: order, what counts as missing, and what is set aside.
 
+A fault of the machine, such as a full disk or no network, counts against no commit.
+"""
+
+import errno
 import itertools
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +20,9 @@ from asv_watch.asv.selection import SHORT, matching
 from asv_watch.asv.settings import Configuration, EnvironmentSpec
 from asv_watch.comparison import DAY, Comparison
 from asv_watch.engine.workplace import Workplace
-from asv_watch.night.state import Attempts, NightState, since
+from asv_watch.errors import MachineError
+from asv_watch.machine.commands import check_machine, find_cause
+from asv_watch.night.state import NIGHTS, Attempts, NightState, since
 from asv_watch.night.tasks import (
     Task,
     bisection_order,
@@ -35,7 +42,6 @@ from tests.stored import TIME_A, store_benchmarks, store_run
 NEW = EnvironmentSpec({"torch": "2"}, "virtualenv-py3.11-torch2" + "-variable" * 16, Path("2"))
 """Its name is so long that asv names result files by a hash of it, as it does in this project."""
 OLD = EnvironmentSpec({"torch": "1"}, "virtualenv-py3.11-torch1", Path("1"))
-SHORT_TIME_A = TIME_A | {"short": {"n": [1]}}
 
 
 class Project:
@@ -119,7 +125,7 @@ NAN = float("nan")
 
 def test_cases_of_nights_alone_come_after_the_short_set(make_project: MakeProject) -> None:
     project = make_project(3)
-    store_benchmarks(project.folder / "results", SHORT_TIME_A)
+    store_benchmarks(project.folder / "results", TIME_A | {"short": {"n": [1]}})
 
     def reasons(night_cases: str = "", cases: str = "") -> list[str]:
         found = project.tasks(NEW, cases=cases, declared=Declared(night_cases=night_cases))
@@ -184,15 +190,6 @@ def test_every_fifth_commit_and_version_has_the_reference(make_project: MakeProj
     assert compared() == [10, 7, 5], "and not 0, which is the reference itself"
 
 
-def test_a_new_release_comes_before_older_commits(make_project: MakeProject) -> None:
-    project = make_project(3)
-    project.measure(2, NEW, 1, 1)
-    assert project.night(NEW, OLD)[0] == (2, "1")
-    project.measure(2, OLD, 1, NAN)
-    assert project.night(NEW, OLD) == [(0, "2"), (1, "2"), (1, "1"), (2, "1"), (0, "1")]
-    assert (2, "1") not in project.night(NEW, OLD, cases=r"time_a\(1\)"), "it has that case"
-
-
 def test_what_fails_on_three_nights_is_set_aside(make_project: MakeProject) -> None:
     project = make_project(2)
     [newest, *_] = newest_commits(project.state(NEW))
@@ -209,6 +206,15 @@ def test_what_fails_on_three_nights_is_set_aside(make_project: MakeProject) -> N
     assert project.attempts("other suites").failures == {}
 
 
+def test_after_two_commits_that_fail_alike_older_ones_are_left(make_project: MakeProject) -> None:
+    project = make_project(9)
+    project.measure(8, NEW, 1, 1)
+    old, lacks = "it needs Python 2", "it needs a compiler"
+    for failing, reason, oldest in ((3, old, 0), (1, lacks, 0), (2, lacks, 2)):
+        project.attempts().add_failure(f"{project.hashes[failing]} {NEW.name}", reason)
+        assert {index for index, _ in project.night(NEW)} == set(range(oldest, 8))
+
+
 @pytest.mark.parametrize(
     ("oldest", "left"),
     [("", 4), ("3", 3), ("9", 4), ("v1", 2), ("1970-01-01", 4), ("2999-01-01", 0)],
@@ -221,9 +227,7 @@ def test_how_far_nights_go_back(make_project: MakeProject, oldest: str, left: in
 
 
 @given(st.integers(0, 60).flatmap(lambda n: st.tuples(st.just(n), st.sets(st.integers(0, 60)))))
-def test_bisection_visits_every_unknown_commit_once_and_largest_gaps_first(
-    line: tuple[int, set[int]],
-) -> None:
+def test_bisection_fills_each_gap_once_largest_first(line: tuple[int, set[int]]) -> None:
     length, positions = line
     known = {index for index in positions if index < length}
     bounds = {-1, *known, length}
@@ -312,3 +316,61 @@ def test_one_day_changes_of_releases_are_compared_again(make_project: MakeProjec
     assert [task.description for task in found()] == ["torch 3 against 2"]
     compare("2", "3", 0)
     assert found() == []
+
+
+def test_the_machine_is_blamed_for_its_errors(tmp_path: Path) -> None:
+    check_machine("MemoryError", tmp_path)
+    check_machine("OSError: [Errno 2] No such file or directory: 'x'", tmp_path)
+    for name in ("ENOSPC", "EDQUOT", "EROFS", "EMFILE", "ENFILE", "ENOMEM"):
+        number = getattr(errno, name)
+        with pytest.raises(MachineError) as error:
+            check_machine(f"OSError: {OSError(number, os.strerror(number), 'x')}", tmp_path)
+        assert isinstance(find_cause(str(error.value)), MachineError)
+
+
+INDEX = "the package index answers slowly or wrongly, or cannot be reached"
+OF_PIP = """\
+   × Encountered error while generating package metadata.
+   ╰─> from file:///project
+
+   note: This is an issue with the package mentioned above, not pip.
+   hint: See above for details.
+"""
+NO_VERSION = """\
+ERROR: Could not find a version that satisfies the requirement torch===0.0.7 (from versions: none)
+ERROR: No matching distribution found for torch===0.0.7
+"""
+CUT_OFF = "urllib3.exceptions.IncompleteRead: IncompleteRead(9 bytes read, 999 more expected)"
+
+
+@pytest.mark.parametrize(
+    ("printed", "reason"),
+    [
+        ("Temporary failure in name resolution", INDEX),
+        (CUT_OFF, INDEX),
+        (NO_VERSION, "torch===0.0.7 cannot be installed: the package index names no version"),
+        ("ERROR: HTTPSConnectionPool(host='x', port=443): Read timed out.", INDEX),
+        ("ERROR: 503 Server Error: Service Unavailable for url", INDEX),
+        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES", INDEX),
+        ("ERROR: No matching distribution found for torch==9.9", "torch==9.9 cannot be installed"),
+        ("SyntaxError: invalid syntax", "SyntaxError: invalid syntax"),
+        (OF_PIP, "Encountered error while generating package metadata."),
+    ],
+)
+def test_the_index_is_told_from_the_commit(printed: str, reason: str) -> None:
+    cause = find_cause(printed)
+    assert isinstance(cause, MachineError) is ("the package index" in reason)
+    assert str(cause).startswith(reason)
+
+
+@given(st.lists(st.integers(0, 2**33), max_size=NIGHTS - 1))
+def test_a_jump_of_the_clock_sets_nothing_aside(
+    tmp_path_factory: pytest.TempPathFactory, times: list[int]
+) -> None:
+    folder = tmp_path_factory.mktemp("attempts")
+    clock = iter(times)
+    attempts = Attempts(folder, "suites", lambda: next(clock))
+    for _ in times:
+        attempts.add_failure("task", "reason")
+        assert not attempts.set_aside("task")
+    assert Attempts(folder, "suites", lambda: 0).failures == attempts.failures
