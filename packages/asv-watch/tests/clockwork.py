@@ -40,6 +40,19 @@ class Suite:
 )
 
 
+def timed(seconds: str) -> str:
+    """A suite with one case, which takes so many seconds: an expression."""
+    return f"""{CLOCK}
+class Suite:
+    timer = Clock.read
+    sample_time, warmup_time = 0.002, 0
+
+    def time_it(self):
+        seconds = {seconds}
+        Clock.now += random.gauss(seconds, 0.002 * seconds)
+"""
+
+
 def package(slow: float = 0.001) -> str:
     """The package of a commit: seconds that the case ``slow`` takes; ``plain`` takes 1 ms."""
     return f"SECONDS = {{'plain': 0.001, 'slow': {slow}}}\n"

@@ -1,14 +1,8 @@
-"""Selections mean the same to asv and to comparisons, and their patterns are those of re."""
+"""Which cases are selected, and which of them share a process."""
 
-import itertools
 from typing import Any
 
-import asv.benchmarks
-import asv.config
-import asv.results
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from asv_watch.asv.declared import Declared
 from asv_watch.asv.selection import (
@@ -48,23 +42,6 @@ def _selected(selection: Selection) -> set[str]:
         for params in cases_of(benchmark)
         if selection.includes(benchmark, params)
     }
-
-
-def _listed(benchmarks: Any) -> set[str]:
-    return {
-        case_name(benchmark["name"], params)
-        for name, benchmark in benchmarks.items()
-        for index, params in enumerate(itertools.product(*benchmark["params"]))
-        if not benchmark["params"] or index in benchmarks.benchmark_selection[name]
-    }
-
-
-@given(pattern=st.sampled_from(["", "darnn", "lenet5|time_z", r"^b\.", "'darnn', 5", "no such"]))
-def test_a_pattern_selects_what_asv_selects(pattern: str) -> None:
-    conf = asv.config.Config()
-    regex = [pattern] if pattern else None
-    benchmarks: Any = asv.benchmarks.Benchmarks(conf, BENCHMARKS, regex=regex)
-    assert _listed(benchmarks) == _selected(Selection(pattern))
 
 
 def test_the_short_set_is_what_suites_declare() -> None:

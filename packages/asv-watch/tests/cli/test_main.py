@@ -1,18 +1,20 @@
-"""The whole command: what it imports, what it says to wrong options, how signals end it."""
+"""The whole command: what it imports, and each way it cannot succeed: one line that says why."""
 
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from asv_watch.cli.main import COMMANDS, main
-from tests.conftest import ROOT, git
+from tests.conftest import ROOT, run
+from tests.interruptible import run_driver
+from tests.torchless import project_files
 
-HEAVY = ("asv", "numpy")
 WITHOUT = """
 import sys
 for name in {missing!r}:
@@ -22,44 +24,30 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
-def run_program(
-    *arguments: str,
-    missing: Sequence[str] = (),
-    folder: Path = ROOT,
-    stdout: int = subprocess.PIPE,
-) -> subprocess.CompletedProcess[str]:
+def run_program(*arguments: str, missing: Sequence[str] = (), **options: Any) -> Any:
     """Run the command in a process of its own, where packages are missing."""
-    return subprocess.run(
-        [sys.executable, "-c", WITHOUT.format(missing=missing), *arguments],
-        stdout=stdout,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(ROOT / "src"), "COLUMNS": "160"},
-        check=False,
-    )
+    program = sys.executable, "-c", WITHOUT.format(missing=missing)
+    variables = os.environ | {"PYTHONPATH": str(ROOT / "src"), "COLUMNS": "160"}
+    return run(*program, *arguments, env=variables, **options)
 
 
 def test_help_lists_every_command_without_asv() -> None:
-    done = run_program("--help", missing=HEAVY)
-    assert done.returncode == 0, done.stderr
+    printed = run_program("--help", missing=("asv", "numpy")).stdout
     for command in COMMANDS:
-        assert f" {command} " in done.stdout
+        assert f" {command} " in printed
 
 
 def test_a_closed_pipe_is_one_line() -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    done = run_program("--version", stdout=writer)
+    version = f'"{sys.executable}" -m asv_watch.cli --version >&{writer}'
+    done = run("bash", "-c", version, status=1, pass_fds=(writer,))
     os.close(writer)
-    assert done.returncode == 1
     assert done.stderr == "asv-watch: standard output was closed, so the job was stopped\n"
 
 
-def test_without_asv_watching_says_what_to_install(tmp_path: Path) -> None:
-    done = run_program("bench", missing=["asv"], folder=tmp_path)
-    assert done.returncode == 1
-    assert done.stderr == (
+def test_without_asv_measuring_says_what_to_install(tmp_path: Path) -> None:
+    assert run_program("bench", missing=["asv"], cwd=tmp_path, status=1).stderr == (
         "asv-watch: the Python package asv is missing, which `asv-watch bench` needs; "
         "install asv-watch again, with all that it requires\n"
     )
@@ -68,7 +56,6 @@ def test_without_asv_watching_says_what_to_install(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["bench", "--runs", "3"], "No such option: --runs; see --help"),
         (
             ["compare", "--comparisons", "1"],
             "No such option: --comparisons (Possible options: --cases); see --help",
@@ -79,17 +66,13 @@ def test_without_asv_watching_says_what_to_install(tmp_path: Path) -> None:
         ),
         (["results", "mend"], "action 'mend': 'mend' is not one of 'check'"),
     ],
+    ids=["option", "value", "argument"],
 )
-def test_an_option_of_another_command_is_an_error(
-    arguments: list[str],
-    message: str,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+def test_a_wrong_command_line_is_one_line(
+    arguments: list[str], message: str, tmp_path: Path
 ) -> None:
-    monkeypatch.chdir(tmp_path)  # what is not refused must find nothing to measure
-    assert main(arguments) == 2
-    error = capsys.readouterr().err
+    # What is not refused must find nothing to measure.
+    error = run_program(*arguments, cwd=tmp_path, status=2).stderr
     assert error.count("\n") == 1
     assert error.endswith(f"{message}\n")
 
@@ -108,23 +91,11 @@ with patch("asv_watch.asv.conf.load_settings", wait):
 """
 
 
-@pytest.mark.parametrize(
-    ("command", "name"),
-    [
-        (["report"], "SIGINT"),
-        (["results", "check"], "SIGTERM"),
-        (["results", "check"], "SIGHUP"),
-    ],
-)
-def test_a_command_that_a_signal_ends_says_so(
-    command: list[str], name: str, tmp_path: Path
-) -> None:
-    git(tmp_path, "init", "--quiet")
-    git(tmp_path, "commit", "--quiet", "--allow-empty", "--message", "Begin")
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_ends_a_command(name: str, make_repository: Callable[..., Path]) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-c", SLOW, *command],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        [sys.executable, "-c", SLOW, "results", "check"],
+        cwd=make_repository({"a": ""}),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -137,3 +108,75 @@ def test_a_command_that_a_signal_ends_says_so(
     how = "interrupted" if name == "SIGINT" else f"ended by {name}"
     assert errors == f"asv-watch: {how}\n"
     assert process.returncode == 128 + number
+
+
+SUITE = "def track_it():\n    return 1\n"
+CHANGED = "differs from HEAD", "git stash"
+
+
+def test_windows_is_refused_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert main(["report"]) == 1
+    assert capsys.readouterr().err == (
+        "asv-watch: Windows is not supported; install it in WSL 2, which is a Linux\n"
+    )
+
+
+def refused(folder: Path, home: Path, *arguments: str) -> str:
+    """Run `bench`, which makes no environment; return the one line it says."""
+    _, errors = run_driver("bench", folder, home, *arguments, status=1)
+    assert errors.count("\n") == 1, errors
+    assert not (folder / ".asv" / "env").exists()
+    return errors
+
+
+@pytest.fixture
+def repository(make_repository: Callable[..., Path]) -> Path:
+    return make_repository(project_files(SUITE, {"src/package.py": ""}))
+
+
+def test_not_a_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "plain"
+    folder.mkdir()
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    complaint = refused(folder, tmp_path)
+    assert f"{folder} is not a git checkout" in complaint
+    assert "git clone" in complaint
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files to others")
+def test_a_checkout_of_another_user(repository: Path, tmp_path: Path) -> None:
+    for path in (repository, repository / ".git"):
+        os.chown(path, 12345, 12345)
+    assert "belongs to another user" in refused(repository, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("files", "arguments", "named"),
+    [
+        ({"src/new.py": "\n"}, (), ("src", *CHANGED)),
+        ({"benchmarks/__init__.py": "\n"}, (), ("benchmarks", *CHANGED)),
+        ({"asv.conf.json": "{"}, (), ("asv.conf.json cannot be read", "git checkout asv.conf")),
+        ({"results": "a file"}, (), ("results cannot be written to {}/results",)),
+        ({}, ("--machine", "../elsewhere"), ("machine name '../elsewhere'",)),
+    ],
+    ids=["a new file", "a changed suite", "damaged settings", "results", "machine"],
+)
+def test_what_prevents_a_run_is_named(
+    repository: Path,
+    tmp_path: Path,
+    files: dict[str, str],
+    arguments: tuple[str, ...],
+    named: tuple[str, ...],
+) -> None:
+    for name, text in files.items():
+        (repository / name).write_text(text)
+    complaint = refused(repository, tmp_path, *arguments)
+    assert all(words.format(repository) in complaint for words in named), complaint
+
+
+def test_cases_that_nothing_matches(make_project: Callable[..., Path], tmp_path: Path) -> None:
+    _, errors = run_driver("bench", make_project(SUITE), tmp_path, "--cases", "nosuch", status=1)
+    assert errors == "asv-watch: no case matches nosuch; try a part of a name\n"

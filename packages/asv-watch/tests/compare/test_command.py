@@ -1,4 +1,4 @@
-"""`make compare` to the end: real git, real asv, real processes that take turns."""
+"""`make compare` and `make calibrate` to the end: real git, asv and processes that take turns."""
 
 import functools
 import json
@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from asv_watch.judge.graph import MachineGraphs
+from asv_watch.judge import graph
 from asv_watch.records.store import read_record
 from asv_watch.text import quantities
+from tests.clockwork import timed
 from tests.conftest import commit, git
-from tests.interruptible import run_driver, start_driver
+from tests.interruptible import run_driver
 from tests.tables import ratio_of, rows_of
 
 _compare = functools.partial(run_driver, "compare")
@@ -65,9 +66,7 @@ def _row(output: str, model: str) -> list[str]:
     return rows_of(output)[f"suite.Suite.time_it('{model}', 'cpu')"]
 
 
-def test_it_says_which_case_got_slower_which_did_not_and_what_could_not_run(
-    project: Path, tmp_path: Path
-) -> None:
+def test_it_says_which_cases_got_slower_or_could_not_run(project: Path, tmp_path: Path) -> None:
     # Three: a case failed.
     output, wrong = _compare(project, tmp_path, "--cases", "plain|slow|absent|broken", status=3)
     assert wrong == ""
@@ -90,8 +89,6 @@ def test_it_says_which_case_got_slower_which_did_not_and_what_could_not_run(
     [sitting] = {each.sitting.key: each.sitting for each in comparisons}.values()
     assert (sitting.kind, sitting.machine) == ("compare", "m")
     assert [version.commit for version in sitting.versions] == [parent, head]
-    assert sitting.recipe["fewest_rounds"] == 5
-    assert "usual_spread" not in sitting.recipe
     ratios = {each.case: ratio for each in comparisons if (ratio := each.ratio(0, 1))}
     assert len(ratios) == 2
     assert quantities.change(ratios["suite.Suite.time_it('slow', 'cpu')"].ratio) == slow[2]
@@ -101,9 +98,7 @@ def test_it_says_which_case_got_slower_which_did_not_and_what_could_not_run(
     assert output.splitlines()[-1] == f"stored in {record.relative_to(project)}"
 
 
-def test_the_working_tree_is_a_side_and_slower_can_be_a_failure(
-    project: Path, tmp_path: Path
-) -> None:
+def test_the_working_tree_is_a_side(project: Path, tmp_path: Path) -> None:
     checkout = {path.name for path in project.iterdir()}
     (project / "src/package.py").write_text(PACKAGE.format(slow=0.0007))
     side = ("--before", ".", "--after", "HEAD", "--cases", "slow")
@@ -140,7 +135,7 @@ def test_cases_of_one_version_are_sides(project: Path, tmp_path: Path) -> None:
     assert not problems
     assert (stored.sitting.kind, stored.cases) == ("cases", tuple(names))
     assert stored.skipped == {2: "nobody has it"}
-    assert not MachineGraphs([stored]).cases, "it says nothing about two versions"
+    assert not graph.MachineGraphs([stored]).cases, "it says nothing about two versions"
 
 
 @pytest.mark.parametrize(
@@ -156,9 +151,7 @@ def test_cases_of_one_version_are_sides(project: Path, tmp_path: Path) -> None:
 def test_bad_input_is_one_line(
     project: Path, tmp_path: Path, arguments: tuple[str, ...], output: str
 ) -> None:
-    process = start_driver("compare", project, tmp_path, *arguments)
-    _, wrong = process.communicate()
-    assert process.returncode in {1, 2}
+    _, wrong = _compare(project, tmp_path, *arguments, status=1)
     assert output in wrong.splitlines()[-1]
     assert "Traceback" not in wrong
 
@@ -166,12 +159,9 @@ def test_bad_input_is_one_line(
 def test_suites_that_import_the_checkout_whatever_the_commit_are_refused(
     make_project: Callable[..., Path], tmp_path: Path
 ) -> None:
-    checkout = (
-        "import sys\nfrom pathlib import Path\nSRC = str(Path(__file__).parents[1] / 'src')\n"
-    )
-    first = f"{checkout}sys.path.insert(0, SRC)\n{SUITE}"
-    files = {"src/package.py": PACKAGE.format(slow=0.001)}
-    root = make_project(first, files)
+    source = "str(Path(__file__).parents[1] / 'src')"
+    first = f"import sys\nfrom pathlib import Path\nsys.path.insert(0, {source})\n{SUITE}"
+    root = make_project(first, {"src/package.py": PACKAGE.format(slow=0.001)})
     commit(root, {"src/package.py": PACKAGE.format(slow=0.0013)}, "Do more in one model")
     output, wrong = _compare(root, tmp_path, "--cases", "slow.*cpu", status=1)
     assert f"the suites import package from {root}/src/package.py, not from" in wrong
@@ -179,3 +169,65 @@ def test_suites_that_import_the_checkout_whatever_the_commit_are_refused(
     (root / "benchmarks" / "suite.py").write_text(first.replace("insert(0, ", "append("))
     output, _ = _compare(root, tmp_path, "--cases", "slow.*cpu")
     assert _row(output, "slow")[-1] == "slower"
+
+
+OTHERS = """
+def time_broken():
+    raise RuntimeError("out of cheese")
+
+def peakmem_it():
+    raise AssertionError("a calibration times and does nothing else")
+"""
+WORK = """
+import time
+
+class Work:
+    timer = time.process_time
+    repeat, number, warmup_time = 6, 1, 0
+
+    def time_work(self):
+        until = time.process_time() + 0.005
+        while time.process_time() < until:
+            pass
+"""
+
+
+@pytest.fixture
+def repeated(make_project: Callable[..., Path]) -> Path:
+    return make_project(timed("0.001") + OTHERS + WORK, {"src/package.py": ""})
+
+
+def test_a_calibration_compares_head_with_itself(repeated: Path, tmp_path: Path) -> None:
+    arguments = ("--cases", "_it|broken", "--comparisons", "2", "--sides", "3")
+    output, _ = run_driver("calibrate", repeated, tmp_path, *arguments, status=3)
+    comparisons, problems = read_record(repeated / "results")
+    assert problems == []
+    assert {each.sitting.kind for each in comparisons} == {"null"}
+    assert len({each.sitting.key for each in comparisons}) == 2, "a sitting each"
+    head = git(repeated, "rev-parse", "HEAD")
+    assert {each.sitting.versions[-1].commit for each in comparisons} == {head}
+    measured = [each for each in comparisons if not each.failed]
+    assert [each.case for each in measured] == ["suite.Suite.time_it"] * 2
+    assert [each.measured_sides for each in measured] == [[0, 1, 2]] * 2
+    ratios = graph.ratios_to_first(measured, graph.MachineGraphs(comparisons))
+    assert [ratio.ratio for ratio in ratios] == pytest.approx([1] * 4, abs=0.01)
+    assert "out of cheese" in output
+    noise, place, smallest, failed = output.splitlines()[-4:]
+    assert failed == "Failed: suite.time_broken."
+    assert noise.startswith(f"4 ratios of {head[:8]} to itself differ from 1 by ")
+    assert " of 3 differs most from the mean of the others: " in place
+    assert smallest.startswith("Smallest detectable change of a comparison on m: median ")
+    files = {path for path in (repeated / "results").rglob("*") if path.is_file()}
+    assert len(files) == 1, "the record, and nothing else"
+
+
+def test_a_planted_slowdown_is_measured_and_is_no_noise(repeated: Path, tmp_path: Path) -> None:
+    arguments = ("--cases", "time_work", "--comparisons", "1", "--planted", "50")
+    output, _ = run_driver("calibrate", repeated, tmp_path, *arguments)
+    [stored], _ = read_record(repeated / "results")
+    ratio = stored.ratio(0, 1)
+    assert ratio is not None
+    assert 1.4 < ratio.ratio < 1.6
+    assert graph.newest_repeats([stored]) == []
+    assert "slowed down by 50 %** against **" in output
+    assert "Of 1 case 1 slower, 0 faster, 0 same" in output

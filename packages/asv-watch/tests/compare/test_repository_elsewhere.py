@@ -17,17 +17,15 @@ from tests.clockwork import SUITE, package
 from tests.conftest import commit, git
 from tests.interruptible import run_driver
 from tests.tables import verdicts_of
-from tests.torchless import BUILD, BUILT
+from tests.torchless import BUILD, BUILT, project_files
 
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     """A repository with two versions of a package, and nothing that measures it."""
     folder = tmp_path / "package.git"
-    folder.mkdir()
-    git(folder, "init", "--quiet", "--initial-branch=trunk")
-    files = {"package.py": package(), **BUILD}
-    commit(folder, files, "Begin")
+    git(tmp_path, "init", "--quiet", "--initial-branch=trunk", folder.name)
+    commit(folder, {"package.py": package(), **BUILD}, "Begin")
     git(folder, "tag", "v1")
     commit(folder, {"package.py": package(slow=0.0016)}, "Do more")
     return folder
@@ -44,34 +42,30 @@ def test_commits_are_those_of_the_repository_that_asv_conf_json_names(
     root = make_project(SUITE, {"asv.conf.json": _settings(f"file://{repository}")})
     ignored = {".gitignore": ".asv/\nresults/\nhtml/\nmirror/\n"}
     commit(root, ignored, "A commit of the benchmarks, which nothing measures")
-
-    def run(*arguments: str) -> str:
-        return run_driver(arguments[0], root, tmp_path, *arguments[1:])[0]
-
-    printed = run("compare", "--before", "v1", "--after", "trunk", "--cases", "slow")
+    sides = "--before", "v1", "--after", "trunk"
+    printed, _ = run_driver("compare", root, tmp_path, *sides, "--cases", "slow")
     assert verdicts_of(printed) == {"suite.Suite.time_it('slow')": "slower"}
     listed_by_asv = root / ".asv" / "interleaved" / "suites"
     assert not listed_by_asv.exists(), "the commits are built: nothing else is to be installed"
-    run("nightly", "--budget", "20min", "--cases", "plain")
+    run_driver("nightly", root, tmp_path, "--budget", "20min", "--cases", "plain")
     measured = {path.name[:8] for path in (root / "results" / "m").glob("*-*.json")}
     assert measured == {hash_[:8] for hash_ in git(repository, "rev-list", "trunk").split()}
 
 
 def test_nothing_is_left_in_a_project_whose_environments_are_elsewhere(
-    make_project: Callable[..., Path], made_environment: Path, tmp_path: Path
+    make_repository: Callable[..., Path], made_environment: Path, tmp_path: Path
 ) -> None:
-    folders = {
-        name: str(tmp_path / "elsewhere" / name) for name in ("env_dir", "results_dir", "html_dir")
-    }
-    root = make_project(SUITE, {"src/package.py": package()}, plugins=[], **folders)
-    shutil.rmtree(root / ".asv", ignore_errors=True)
-    folder = tmp_path / "elsewhere/env_dir" / made_environment.name
+    elsewhere = tmp_path / "elsewhere"
+    folders = {name: str(elsewhere / name) for name in ("env_dir", "results_dir", "html_dir")}
+    files = project_files(SUITE, {"src/package.py": package()}, plugins=[], **folders)
+    root = make_repository(files)
+    folder = elsewhere / "env_dir" / made_environment.name
     shutil.copytree(made_environment, folder, symlinks=True, copy_function=os.link)
     run_driver("bench", root, tmp_path, "--cases", "plain")
-    left = {path.name for path in root.iterdir()}
-    assert left == {".git", "asv.conf.json", "benchmarks", "src"} | (left & {".gitignore"})
-    assert (tmp_path / "elsewhere/env_dir/asv-watch/steps.msgpack").exists()
-    page = (tmp_path / "elsewhere/html_dir/index.html").read_text()
+    left = {".git", ".gitignore", "asv.conf.json", "benchmarks", "src"}
+    assert {path.name for path in root.iterdir()} == left
+    assert (elsewhere / "env_dir/asv-watch/steps.msgpack").exists()
+    page = (elsewhere / "html_dir/index.html").read_text()
     assert "feed of changes" in page, "although asv.conf.json does not name the plug-in"
 
 

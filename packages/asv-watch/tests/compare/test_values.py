@@ -1,12 +1,16 @@
-"""A project that times nothing has its tracked values and peak memory compared."""
+"""A project that times nothing has its tracked values and peak memory compared, and gated."""
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+from asv_watch.errors import ExitStatus
 from asv_watch.records.store import read_record
 from asv_watch.statistics.rule import Verdict
-from tests.conftest import commit
+from tests.conftest import commit, git
 from tests.interruptible import run_driver
 from tests.tables import verdicts_of
 
@@ -26,80 +30,100 @@ class Suite:
     def track_noise(self, text):
         return 100 + random.random()
 
-class Cached:
-    def setup_cache(self):
-        return 100 + random.random()
-
-    def track_cached(self, cached):
-        return cached
-
 def peakmem_words():
     from package import words
-    return bytearray(40_000_000 * words("short"))
+    return bytearray(4_000_000 * words("short"))
 
-def mem_words():
-    from package import words
-    return [None] * 1000 * words("short")
+def track_warnings():
+    from package import WARNINGS
+    return WARNINGS
 
-def track_broken():
-    return 1 / 0
-
-def track_ended():
-    raise SystemExit
+def track_removed():
+    from package import REMOVED
+    return REMOVED
 
 def track_killed():
     os.kill(os.getpid(), signal.SIGKILL)
 
-def track_whole():
-    return 7
+def track_balance():
+    return random.random() - 10
 
 def track_sum():
     return 0.7 + random.random() * 1e-14  # threads add up in another order
 """
-ASIZEOF = """
-import sys
+PACKAGE = """
+WARNINGS = {warnings}
 
-def asizeof(objects):
-    return sum(map(sys.getsizeof, {id(one): one for one in objects}.values()))
+def words(text):
+    return {short} if text == "short" else 7
 """
-"""What asv_runner asks for to measure ``mem_*``."""
-PACKAGE = 'def words(text):\n    return {short} if text == "short" else 7\n'
+BEFORE = PACKAGE.format(short=10, warnings=0) + "\nREMOVED = 1\n"
+AFTER = PACKAGE.format(short=12, warnings=2)
 
 
-def test_a_project_that_times_nothing_is_compared_by_its_values(
-    make_project: Callable[..., Path], tmp_path: Path
-) -> None:
-    files = {"src/package.py": PACKAGE.format(short=1), "src/pympler/asizeof.py": ASIZEOF}
-    root = make_project(SUITE, files, measured_paths=[])
-    commit(root, {"src/package.py": PACKAGE.format(short=2)}, "Say more")
+@pytest.fixture
+def root(make_project: Callable[..., Path]) -> Path:
+    root = make_project(SUITE, {"src/package.py": BEFORE}, measured_paths=["src"])
+    git(root, "checkout", "--quiet", "-b", "change")
+    commit(root, {"src/package.py": AFTER}, "Say more")
+    return root
+
+
+def test_values_are_compared_where_nothing_is_timed(root: Path, tmp_path: Path) -> None:
     arguments = ("--before", "HEAD~1", "--fail-if-slower")
     printed, _ = run_driver("compare", root, tmp_path, *arguments, status=3)
-    reasons = dict(re.findall(r"^Failed: suite\.(\w+): HEAD\S* .*?: (.*)", printed, re.M))
-    assert reasons["track_broken"].startswith("ZeroDivisionError")
-    assert reasons["track_ended"].startswith("the process ended before it gave a value")
+    assert re.search(r"^Failed: suite\.track_removed: HEAD\S* .*: ImportError", printed, re.M)
     assert "ended by SIGKILL, perhaps because memory ran out" in printed
-    verdicts = verdicts_of(printed)
-    assert {name.removeprefix("suite."): word for name, word in verdicts.items()} == {
-        "Suite.track_words('short')": "worse",
-        "Suite.track_words('long')": "same",
-        "Suite.track_noise('short')": "same",
-        "Suite.track_noise('long')": "same",
-        "Cached.track_cached": "same",
-        "peakmem_words": "worse",
-        "mem_words": "worse",
-        "track_whole": "same",
-        "track_sum": "same",
+    assert verdicts_of(printed) == {
+        "suite.Suite.track_words('short')": "worse",
+        "suite.Suite.track_words('long')": "same",
+        "suite.Suite.track_noise('short')": "same",
+        "suite.Suite.track_noise('long')": "same",
+        "suite.peakmem_words": "worse",
+        "suite.track_warnings": "worse",
+        "suite.track_sum": "same",
     }
     comparisons, problems = read_record(root / "results")
     assert not problems
     found = ((each.case.removeprefix("suite."), each.ratio(0, 1)) for each in comparisons)
     ratios = {name: ratio for name, ratio in found if ratio is not None}
     words = ratios["Suite.track_words('short')"]
-    assert (words.before, words.after, words.exact) == (1, 2, True)
+    assert (words.before, words.after, words.exact) == (10, 12, True)
     assert ratios["track_sum"].exact, "a difference by rounding is none"
     peak = ratios["peakmem_words"]
     assert (peak.unit, peak.metric, peak.verdict) == ("bytes", "memory", Verdict.WORSE)
     assert peak.rounds >= 5, "a difference rests on five rounds"
     assert ratios["Suite.track_noise('long')"].verdict is Verdict.SAME
-    assert not ratios["Cached.track_cached"].exact, "`setup_cache` runs in each round"
     assert {ratio.metric for ratio in ratios.values()} == {"memory"}
+
+
+def test_values_are_gated_where_nothing_is_timed(root: Path, tmp_path: Path) -> None:
+    file = tmp_path / "gate.md"
+    options: tuple[str, ...] = "--comment", str(file), "--json", str(tmp_path / "gate.json")
+    # The base is that of asv.conf.json.
+    printed, _ = run_driver("gate", root, tmp_path, *options, status=ExitStatus.SLOWER)
+    assert "3 of 4 cases worse, worst changed" in printed
+    assert "**The gate fails: 3 worse by 3.0 % or more, 1 failed.**" in printed
+    cases = json.loads((tmp_path / "gate.json").read_text())["differences"]
+    assert {case["case"] for case in cases if case["verdict"] == "worse"} == {
+        "suite.Suite.track_words('short')",
+        "suite.peakmem_words",
+        "suite.track_warnings",
+    }
+    comment = file.read_text()
+    assert "| `suite.Suite.track_words('short')` | 10.0 | 12.0 | +20.0 % | worse |" in comment
+    assert "| `suite.track_warnings` | 0 | 2.00 | changed | worse |" in comment
+    assert re.search(r"`suite.peakmem_words` \| \S+ MiB \| \S+ MiB \| \+\S+ % \(\+", comment)
+
+    options += "--cases", "killed|removed|balance|sum"
+    printed, _ = run_driver("gate", root, tmp_path, *options, status=ExitStatus.SOME_CASES_FAILED)
+    assert "0 of 1 cases worse; 1 failed" in printed
+    # What fails on the base cannot be compared, and what fails on the head alone has failed.
+    verdicts = verdicts_of(file.read_text())
+    for case, state, reason in (
+        ("killed", "skipped: `", "ended by SIGKILL"),
+        ("removed", "failed: `", "ImportError: cannot import name 'REMOVED'"),
+        ("balance", "skipped: `", "a value is zero or below, so there is no ratio"),
+    ):
+        assert verdicts[f"suite.track_{case}"].startswith(state)
+        assert reason in verdicts[f"suite.track_{case}"]

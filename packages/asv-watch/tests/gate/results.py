@@ -4,16 +4,13 @@ from typing import Any
 
 import msgspec
 
-from asv_watch.comparison import Comparison, Ratio
+from asv_watch.comparison import Ratio
 from asv_watch.gate.result import GateResult
+from tests.planted_comparisons import case_values
 
 
 def change(
-    percent: float,
-    half: float = 0.8,
-    unit: str = "seconds",
-    *,
-    higher_is_better: bool = False,
+    percent: float, half: float = 0.8, unit: str = "seconds", *, higher_is_better: bool = False
 ) -> Ratio:
     low, ratio, high = (1 + end / 100 for end in (percent - half, percent, percent + half))
     return Ratio(
@@ -29,25 +26,17 @@ def change(
 
 
 def exact(before: float, after: float, unit: str, *, higher_is_better: bool = False) -> Ratio:
-    compared = Comparison(
-        "s.track_z",
-        1_790_000_000,
-        unit,
-        rounds=((before, after),),
-        exact=True,
-        higher_is_better=higher_is_better,
-    )
-    ratio = compared.ratio(0, 1)
+    values = case_values("s.track_z", before, after, exact=True)
+    described = msgspec.structs.replace(values, unit=unit, higher_is_better=higher_is_better)
+    ratio = described.ratio(0, 1)
     assert ratio is not None
     return ratio
 
 
 def result(*cases: str, **changes: Any) -> GateResult:
-    """The result of a gate.
+    """The result of a gate: cases that were not measured, and its other fields.
 
-    Args:
-        cases: those that were not measured.
-        changes: the other fields; one ratio of a case may stand for a tuple of one.
+    One ratio of a case may stand for a tuple of one.
     """
     measured = {
         case: tuple(

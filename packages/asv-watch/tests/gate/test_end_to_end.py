@@ -13,10 +13,12 @@ import pytest
 import yaml
 
 from asv_watch.cli.main import main
+from asv_watch.gate import choice
 from asv_watch.gate import command as gate_command
 from tests import torchless
 from tests.clockwork import CLOCK
 from tests.conftest import REPOSITORY, commit, git, run
+from tests.interruptible import run_driver
 
 SUITE = f"""{CLOCK}
 class Suite:
@@ -32,6 +34,9 @@ class Suite:
     def time_work(self, way):
         seconds = self.work()
         Clock.now += random.gauss(seconds, 0.002 * seconds)
+
+def track_it():
+    return 1
 """
 WORK = """
 def work():
@@ -45,39 +50,35 @@ ACTION = yaml.safe_load((REPOSITORY / ".github/actions/gate/action.yml").read_te
 [SCRIPT] = [step["run"] for step in ACTION["runs"]["steps"] if step.get("name") == "Measure"]
 
 
-class Runner:
-    """What runs the step: a checkout as a workflow has it, and variables."""
-
-    def __init__(self, checkout: Path, temporary: Path) -> None:
-        self.checkout, self.temporary = checkout, temporary
-        program = temporary / "asv-watch/bin/asv-watch"
-        program.parent.mkdir(parents=True)
-        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m asv_watch.cli "$@"\n')
-        program.chmod(0o755)
-
-    def measure(self) -> tuple[str, list[dict[str, Any]], str]:
-        """Run the step; return the gate's status, the cases and the comment that it uploads."""
-        shutil.rmtree(self.temporary / "gate", ignore_errors=True)
-        variables = {
-            "HOME": str(self.temporary),
-            "CUDA_VISIBLE_DEVICES": "",
-            "RUNNER_TEMP": str(self.temporary),
-            "GITHUB_OUTPUT": str(self.temporary / "output"),
-            "GITHUB_STEP_SUMMARY": str(self.temporary / "summary.md"),
-            **{"BASE": "origin/main", "PULL_REQUEST": "7", "LIMIT": "5min", "THRESHOLD": "3%"},
-            **{"UNDECIDED": "fail", "CASES": "", "MACHINE": "m"},
-        }
-        shell = "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", SCRIPT
-        run(*shell, cwd=self.checkout, env=os.environ | variables)
-        status = (self.temporary / "output").read_text().splitlines()[-1].partition("=")[2]
-        files = self.temporary / "gate"
-        assert (files / "pull-request").read_text() == "7\n"
-        answer = json.loads((files / "gate.json").read_text())
-        return status, answer["differences"], (files / "gate.md").read_text()
+def measure(checkout: Path) -> tuple[str, list[dict[str, Any]], str]:
+    """Run the step of a workflow; return the gate's status and the uploaded cases and comment."""
+    temporary = checkout.with_name("runner")
+    shutil.rmtree(temporary, ignore_errors=True)
+    program = temporary / "asv-watch/bin/asv-watch"
+    program.parent.mkdir(parents=True)
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m asv_watch.cli "$@"\n')
+    program.chmod(0o755)
+    variables = {
+        "HOME": str(temporary),
+        "CUDA_VISIBLE_DEVICES": "",
+        "RUNNER_TEMP": str(temporary),
+        "GITHUB_OUTPUT": str(temporary / "output"),
+        "GITHUB_STEP_SUMMARY": str(temporary / "summary.md"),
+        **{"BASE": "origin/main", "PULL_REQUEST": "7", "LIMIT": "5min", "THRESHOLD": "3%"},
+        **{"UNDECIDED": "fail", "CASES": "", "MACHINE": "m"},
+    }
+    shell = "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", SCRIPT
+    run(*shell, cwd=checkout, env=os.environ | variables)
+    status = (temporary / "output").read_text().splitlines()[-1].partition("=")[2]
+    files = temporary / "gate"
+    comment = (files / "gate.md").read_text()
+    assert (files / "pull-request").read_text() == "7\n"
+    assert (temporary / "summary.md").read_text() == comment
+    return status, json.loads((files / "gate.json").read_text())["differences"], comment
 
 
 @pytest.fixture
-def runner(make_project: Callable[..., Path], made_environment: Path, tmp_path: Path) -> Runner:
+def checkout(make_project: Callable[..., Path], made_environment: Path, tmp_path: Path) -> Path:
     """A clone at a pull request: on no branch, and without a local main."""
     files = {
         "src/package/ways/__init__.py": "from package.ways import quick, slow\n",
@@ -94,11 +95,11 @@ def runner(make_project: Callable[..., Path], made_environment: Path, tmp_path: 
     git(checkout, "checkout", "--quiet", "--detach", "origin/change")
     git(checkout, "branch", "--quiet", "-D", "main")
     torchless.give_environment(checkout, made_environment)
-    return Runner(checkout, tmp_path / "runner")
+    return checkout
 
 
-def test_a_slower_pull_request_fails_until_a_note_accepts_it(runner: Runner) -> None:
-    status, cases, comment = runner.measure()
+def test_a_slower_pull_request_fails_until_a_note_accepts_it(checkout: Path) -> None:
+    status, cases, comment = measure(checkout)
     assert status == "4"
     [slow] = cases  # what the diff does not touch is not measured
     assert slow["case"] == "suite.Suite.time_work('slow')"
@@ -107,69 +108,57 @@ def test_a_slower_pull_request_fails_until_a_note_accepts_it(runner: Runner) -> 
     percent = f"{(slow['ratio'] - 1) * 100:+.1f} %"
     assert comment.startswith(f"1 of 1 cases slower, worst {percent} (")
     assert "**The gate fails: 1 slower by 3.0 % or more.** To accept that" in comment
-    assert (runner.temporary / "summary.md").read_text() == comment
 
-    change = git(runner.checkout, "rev-parse", "HEAD")
+    change = git(checkout, "rev-parse", "HEAD")
     note = 'commit = "{}"\nkind = "expected"\ntext = "more is done"\ncases = ["*slow*"]\n'
-    notes = "[[change]]\n" + note.format(git(runner.checkout, "rev-parse", "HEAD~1"))
+    note += 'by = "Ann"\n'
+    notes = "[[change]]\n" + note.format(git(checkout, "rev-parse", "HEAD~1"))
     notes += "[[change]]\n" + note.format(change[:8])
-    commit(runner.checkout, NOTES_KEPT | {"results/notes.toml": notes}, "Accept it")
-    status, [slow], comment = runner.measure()
-    assert (status, slow["expected"]) == ("0", "expected: more is done")
+    commit(checkout, NOTES_KEPT | {"results/notes.toml": notes}, "Accept it")
+    status, [slow], comment = measure(checkout)
+    assert (status, slow["expected"]) == ("0", "expected, by Ann: more is done")
     assert "The gate passes although 1 slower by 3.0 % or more" in comment
-    assert "| slower: `expected: more is done` |" in comment
+    assert "| slower: `expected, by Ann: more is done` |" in comment
 
-
-def test_damaged_notes_are_named_before_anything_is_built(
-    runner: Runner, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    files = NOTES_KEPT | {"results/notes.toml": "[[change]]\n"}
-    commit(runner.checkout, files, "Forget what is meant")
-    monkeypatch.chdir(runner.checkout)
-    assert main(["gate", "--base", "origin/main", "--machine", "m"]) == 1
-    [line] = capsys.readouterr().err.splitlines()
+    commit(checkout, {"results/notes.toml": "[[change]]\n"}, "Forget what is meant")
+    _, errors = run_driver("gate", checkout, checkout.parent, "--base", "origin/main", status=1)
+    [line] = errors.splitlines()
     assert "notes.toml of the head is damaged" in line
     assert "docs/pull-requests.md" in line
 
 
 def test_no_case_is_profiled_if_building_and_listing_took_the_time_for_it(
-    runner: Runner,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The cases are measured in the order of names."""
+    """The cases are measured in the order of names, and none once the gate has failed."""
     monkeypatch.setattr(gate_command, "_LEAST_SHARE_OF_MEASURING", 1.0)
-    monkeypatch.chdir(runner.checkout)
-    arguments = ["--base", "origin/main", "--machine", "m", "--undecided", "pass"]
-    assert main(["gate", *arguments, "--limit", "5min"]) in {0, 4}
+    monkeypatch.setattr(choice, "FIRST_TOGETHER", 1)
+    monkeypatch.chdir(checkout)
+    assert main(["gate", "--base", "origin/main", "--machine", "m", "--limit", "5min"]) == 4
     printed = capsys.readouterr().out
-    assert re.search(r"^building and listing took .+ of 5 min.*: no case is", printed, re.M), (
-        printed
-    )
+    assert re.search(r"^building and listing took .+ of 5 min.*: no case is", printed, re.M)
     assert "profiling which" not in printed
-    assert re.search(r"^round 1 \[1/2\] suite.Suite.time_work\('slow'\)", printed, re.M), printed
+    assert re.search(r"^round 1 \[1/1\] suite.Suite.time_work\('slow'\) .* s left$", printed, re.M)
+    assert "1 cases that time nothing are left out; `asv-watch compare --values`" in printed
+    assert "1 of 1 cases slower" in printed
+    assert "1 not measured" in printed
 
-    commit(tmp_path / "checkout", {"README.md": "Two ways to work."}, "Explain")
-    arguments = ["--base", "HEAD~1", "--machine", "m"]
-    assert main(["gate", *arguments]) == 0
+    commit(checkout, {"README.md": "Two ways to work."}, "Explain")
+    assert main(["gate", "--base", "HEAD~1", "--machine", "m"]) == 0
     printed = capsys.readouterr().out
     assert "none of which changes measured code" in printed
     assert "no case is profiled" not in printed, "none is measured either"
 
 
-def test_a_benchmark_may_have_its_own_threshold_and_another_may_be_ignored_for_a_reason(
-    runner: Runner, tmp_path: Path
-) -> None:
-    checkout = tmp_path / "checkout"
+def test_a_benchmark_may_have_a_threshold_or_be_ignored(checkout: Path) -> None:
     slower: dict[str, Any] = {"suites": {"suite.Suite.time_work": {"threshold": "40%"}}}
     commit(checkout, torchless.project_files(SUITE, **MEASURED, **slower), "Allow more")
-    status, [slow], comment = runner.measure()
+    status, [slow], comment = measure(checkout)
     assert (status, slow["worse"]) == ("0", True), "30 % slower"
     assert "(its threshold is 40 %)" in comment
 
-    ignored: dict[str, Any] = {"suites": {"suite.Suite": {"ignore": "it reads the network"}}}
+    ignored: dict[str, Any] = {"suites": {"suite": {"ignore": "it reads the network"}}}
     commit(checkout, torchless.project_files(SUITE, **MEASURED, **ignored), "Ignore it")
-    status, cases, _ = runner.measure()
+    status, cases, _ = measure(checkout)
     assert {case["reason"] for case in cases} == {"ignored: it reads the network"}
     assert status == "0"

@@ -1,4 +1,4 @@
-"""The cases that run what a diff changed come first, one of each benchmark before further ones."""
+"""Which cases a diff touches: those that run most of what it changed come first."""
 
 import time
 from collections.abc import Callable
@@ -6,21 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from asv_watch.asv.settings import EnvironmentSpec
+from asv_watch.asv.settings import Configuration, EnvironmentSpec
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.workplace import Side
+from asv_watch.errors import WatchError
 from asv_watch.gate import choice
-from asv_watch.gate.changes import Changed, read_changes
+from asv_watch.gate.changes import Changed, measured_files, read_changes
 from asv_watch.gate.choice import Choice, Profiler, rank
 from asv_watch.machine.budget import Budget
 from asv_watch.machine.children import GIB, MEMORY_LIMIT, limit_in_words
-from tests.conftest import commit
+from tests.conftest import commit, git
 
 PACKAGE = """
 import functools
 
 TABLE = 3
-
 
 def decorate(function):
     @functools.wraps(function)
@@ -28,11 +28,9 @@ def decorate(function):
         return function(size)
     return call
 
-
 @decorate
 def near(size):
     return inner(size) + 1
-
 
 def inner(size):
     total = 0
@@ -40,12 +38,16 @@ def inner(size):
         total += sum(range(50))
     return total
 
-
 def far(size):
     return sum(range(size))
+
+class Grid:
+    def __init__(self):
+        self.size = 1
 """
 NEARER = PACKAGE.replace("+ 1", "+ 2")
 SUITE = """
+import time
 import package
 
 class Suite:
@@ -63,6 +65,17 @@ class Suite:
 
     def time_near(self, size):
         package.near(size)
+
+def time_hangs():
+    time.sleep(600)
+
+def skip():
+    raise NotImplementedError
+
+def time_skipped():
+    pass
+
+time_skipped.setup = skip
 
 def time_raises():
     raise RuntimeError("out of cheese")
@@ -110,8 +123,34 @@ def _profiled(side: Side, cases: list[MeasurableCase], changed: Changed) -> Prof
     return profiler
 
 
-def _choice(cases: list[MeasurableCase], changed: Changed, profiling_s: float = 60.0) -> Choice:
-    return Choice(cases, Budget(100.0, time.monotonic), {}, changed, profiling_s)
+def _configuration(root: Path, *measured: str) -> Configuration:
+    nowhere = Path()
+    return Configuration(
+        *("main", root / "benchmarks", nowhere, nowhere, nowhere, (), root),
+        measured_paths=measured,
+    )
+
+
+def test_documentation_tests_and_what_the_project_does_not_list_are_not_measured(
+    make_repository: Callable[..., Path],
+) -> None:
+    root = make_repository({"a ä.py": "x = 1\n" * 9, "same": ""})
+    git(root, "mv", "a ä.py", "b.py")
+    paths = ("src/p/a.py", "src/pq.py", "src/b.c", "asv/suite.py", "docs/x.py", "README.md")
+    after = commit(root, dict.fromkeys((*paths, "src/p/tests/test_a.py"), "x = 1\n"), "Change")
+
+    def files(configuration: Configuration) -> set[str]:
+        return set(measured_files(configuration, "HEAD~1", after))
+
+    code = {"src/p/a.py", "src/pq.py", "src/b.c", "asv/suite.py"}
+    code |= {"a ä.py", "b.py"}  # both names of a renamed file
+    assert files(_configuration(root)) == code
+    listed = _configuration(root, "src/p", "src/b.c")
+    assert files(listed) == {"src/p/a.py", "src/p/tests/test_a.py", "src/b.c"}
+    assert files(_configuration(root / "asv")) == code
+    assert files(_configuration(root / "asv", "suite.py")) == {"asv/suite.py"}
+    with pytest.raises(WatchError, match="bad object"):  # a diff that fails is no empty one
+        measured_files(_configuration(root), "HEAD", "f" * 40)
 
 
 def _changed(
@@ -124,13 +163,14 @@ def _changed(
 @pytest.mark.parametrize(
     ("old", "new", "changed"),
     [
-        ("range(50)", "range(51)", _changed((("package.py", 19, 23),), "inner")),
-        ("    total = 0\n", "", _changed((("package.py", 19, 22),), "inner")),
-        ("@decorate", "@decorate  # x", _changed((("package.py", 14, 16),), "near")),
+        ("range(50)", "range(51)", _changed((("package.py", 16, 20),), "inner")),
+        ("    total = 0\n", "", _changed((("package.py", 16, 19),), "inner")),
+        ("@decorate", "@decorate  # x", _changed((("package.py", 12, 14),), "near")),
         ("TABLE = 3", "TABLE = 4", _changed((("package.py", 1, 10**9),), is_traceable=False)),
         ("def far", "# Far away.\ndef far", _changed(())),
+        ("size = 1", "size = 2", _changed((("package.py", 26, 27),), "Grid")),
     ],
-    ids=["a line", "a removed line", "a decorator", "a constant", "a comment"],
+    ids=["line", "removed line", "decorator", "constant", "comment", "special method"],
 )
 def test_a_diff_is_read_as_the_functions_that_it_changed(
     repository: Path, old: str, new: str, changed: Changed
@@ -213,75 +253,6 @@ def test_a_profile_rests_while_others_are_measured_which_does_not_count_for_its_
     assert len(notes.read_text().split()) == 2 * len(cases) > len(calls.split())
 
 
-BENCHMARK = """
-class Suite:
-    def time_it(self):
-        {body}
-    def setup(self):
-        self.ds = {setup}
-"""
-BY_NAME = {
-    "indexing.Suite.time_it": BENCHMARK.format(body="self.ds.isel()", setup="Dataset()"),
-    "rolling.Suite.time_it": BENCHMARK.format(body="self.ds.mean()", setup="Dataset().isel(x=1)"),
-    "dataset_io.Suite.time_it": BENCHMARK.format(body="self.ds.write()", setup="make()"),
-    "repr.Suite.time_it": BENCHMARK.format(body="repr(self.ds)", setup="make()"),
-}
-
-
-def test_a_name_in_the_timed_body_comes_before_one_in_setup_and_the_name_of_a_file() -> None:
-    changed = Changed((), frozenset({"isel"}), frozenset({"isel", "dataset"}), True)
-    cases = _named(*reversed(BY_NAME))
-    assert [case.name for case in rank(cases, {}, BY_NAME, changed)] == list(BY_NAME)
-
-
-def test_a_special_method_is_looked_for_by_the_name_of_its_class(
-    make_repository: Callable[..., Path],
-) -> None:
-    text = "class Grid:\n    def __init__(self):\n        self.size = 1\n"
-    repository = make_repository({"package.py": text})
-    after = commit(repository, {"package.py": text.replace("1", "2")}, "Change")
-    assert read_changes(repository, "HEAD~1", after, ["package.py"]).identifiers == {"Grid"}
-
-
-LAZY = """
-import time
-
-def work():
-    if work.first:
-        time.sleep({first_s})  # as a large package imports parts of itself at the first call
-    work.first = False
-    changed()
-
-work.first = True
-
-def changed():
-    end = time.perf_counter() + {seconds}
-    while time.perf_counter() < end:
-        pass
-"""
-
-
-@pytest.mark.parametrize(
-    ("first_s", "seconds"),
-    [(0.3, 0.1), (3.5, 0.1), (0.1, 2.6)],
-    ids=["a short import", "a long import", "no time for a second call"],
-)
-def test_the_imports_of_a_first_call_do_not_hide_what_changed(
-    change: Change, monkeypatch: pytest.MonkeyPatch, first_s: float, seconds: float
-) -> None:
-    monkeypatch.setattr(choice, "_SECONDS_A_CASE", 5)
-    forged = """b'{"case": "suite.time_it", "share": NaN}\\n'"""
-    suite = f"import os\nimport package\n\nos.write(3, {forged})\n"
-    suite += "def time_it():\n    package.work()\n"
-    lazy = LAZY.format(first_s=first_s, seconds=seconds)
-    change({"package.py": lazy, "benchmarks/suite.py": suite})
-    side, changed = change({"package.py": lazy.replace("end =", "end = 0 +")})
-    profiler = _profiled(side, _named("suite.time_it"), changed)
-    assert profiler.shares["suite.time_it"] > 0.5
-    assert profiler.count_of_answers == 1
-    assert not profiler.failures
-
-
 HANGS = """
 import time
 
@@ -296,74 +267,38 @@ def time_one():
 def time_two():
     pass
 """
-RAISES = """
-from pathlib import Path
-
-with Path(__file__).with_name("imports").open("a") as file:
-    print("imported", file=file)
-raise RuntimeError("out of cheese")
-"""
-CALLS = """
-import time
-import package
-
-def time_far():
-    package.far(10)
-
-def time_near():
-    package.near(10000)  # long enough that other work hardly matters
-
-def time_hangs():
-    time.sleep(600)
-
-def time_skipped():
-    pass
-
-def skip():
-    raise NotImplementedError
-
-time_skipped.setup = skip
-"""
-CALLED = {"package.py": NEARER, "benchmarks/calls.py": CALLS}
 
 
 def test_suites_that_hang_fail_or_end_the_profiler_are_given_up_once_and_named(
-    repository: Path,
-    change: Change,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    change: Change, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    ends = "import os\n\nos._exit(3)\n"
-    suites = {"hangs": HANGS, "raises": RAISES, "calls": CALLS, "ends": ends}
+    # What a suite writes as if it were the profiler is no answer.
+    forged = b'{"case": "ends.time_one", "share": NaN}\n'
+    ends = f"import os\n\nos.write(3, {forged!r})\nos._exit(3)\n"
+    raises = "raise RuntimeError('out of cheese')\n"
+    suites = {"hangs": HANGS, "raises": raises, "ends": ends}
     files = {f"benchmarks/{name}.py": text for name, text in suites.items()}
     side, changed = change(files | {"package.py": NEARER})
     cases = _named(
-        "hangs.time_one",
-        "hangs.time_two",
-        "raises.time_one",
-        "raises.time_two",
-        "calls.time_hangs",
-        "calls.time_skipped",
-        "calls.time_near",
-        "ends.time_one",
+        *(f"{suite}.time_{number}" for suite in ("hangs", "raises") for number in ("one", "two")),
+        *("suite.time_hangs", "suite.time_skipped", "suite.Suite.time_near-1", "ends.time_one"),
     )
     monkeypatch.setattr(choice, "_SECONDS_A_CASE", 3)
-    order = _choice(cases, changed, profiling_s=30.0)  # a fifth of it for an import
+    # An import may take a fifth of the 30 s.
+    order = Choice(cases, Budget(100.0, time.monotonic), {}, changed, 30.0)
     with order.profiling(side):
         order.profile_for(100.0)
-    assert order.ranked()[0].name == "calls.time_near"
+    assert order.ranked()[0].name == "suite.Suite.time_near-1"
     printed = capsys.readouterr().out
     assert "looked at 7 of 8 cases" in printed
     for line in (
         "hangs.time_one and 1 more: importing its suite takes more than 6 s",
         "raises.time_one and 1 more: its suite cannot be imported: RuntimeError: out of cheese",
-        "calls.time_hangs: it takes more than 3 s with a profile",
-        "calls.time_skipped: NotImplementedError: its setup skips it here",
+        "suite.time_hangs: it takes more than 3 s with a profile",
+        "suite.time_skipped: NotImplementedError: its setup skips it here",
         "ends.time_one: the profiler ended: exit status 3",
     ):
         assert f"  not called: {line}" in printed
-    imports = repository / "benchmarks/imports"
-    assert imports.read_text().splitlines() == ["imported"]
 
 
 def test_a_case_that_takes_too_much_memory_while_it_is_looked_at_fails_alone(
@@ -372,52 +307,21 @@ def test_a_case_that_takes_too_much_memory_while_it_is_looked_at_fails_alone(
     greedy = "import time\n\ndef time_all():\n    kept = b'1' * (1 << 29)\n    time.sleep(60)\n"
     suites = {"greedy": greedy, "imports": f"{greedy}\ntime_all()\n"}
     files = {f"benchmarks/{name}.py": text for name, text in suites.items()}
-    side, changed = change(CALLED | files)
-    cases = _named("greedy.time_all", "calls.time_near", "imports.time_all")
+    side, changed = change({"package.py": NEARER, **files})
+    cases = _named("greedy.time_all", "suite.Suite.time_near-1", "imports.time_all")
     monkeypatch.setenv(MEMORY_LIMIT, "0.2")
     profiler = _profiled(side, cases, changed)
-    assert profiler.shares["calls.time_near"] > 0.5
+    assert profiler.shares["suite.Suite.time_near-1"] > 0.5
     reason = limit_in_words(0.2 * GIB)
     assert profiler.failures == {"greedy.time_all": reason, "imports.time_all": reason}
 
 
 def test_looking_takes_no_longer_than_it_may(change: Change) -> None:
-    side, changed = change(CALLED)
-    hanging = [MeasurableCase(str(index), "calls.time_hangs", 30.0) for index in range(3)]
-    order = _choice(hanging, changed, profiling_s=2.0)
+    side, changed = change({"package.py": NEARER})
+    hanging = [MeasurableCase(str(index), "suite.time_hangs", 30.0) for index in range(3)]
+    order = Choice(hanging, Budget(100.0, time.monotonic), {}, changed, 2.0)
     began = time.monotonic()
     with order.profiling(side):
         for _ in range(4):
             order.profile_for(1.5)
     assert time.monotonic() - began < 15.0
-
-
-def test_a_case_that_hardly_runs_what_changed_does_not_delay_those_that_do(
-    change: Change,
-) -> None:
-    side, changed = change({"package.py": PACKAGE.replace("range(50)", "range(51)")})
-    cases = [_case("time_far", 0), _case("time_half", 1), _case("time_near", 1)]
-    order = _choice(cases, changed)
-    with order.profiling(side):
-        order.profile_for(60.0)
-        first = order.next_group((), 20)
-    assert {case.name for case in first} == {
-        "suite.Suite.time_half(10000)",
-        "suite.Suite.time_near(10000)",
-    }, "the third runs it in its setup alone"
-
-
-def test_a_near_case_does_not_wait_until_the_suites_of_others_are_imported(
-    change: Change, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hangs = {"benchmarks/hangs.py": HANGS, "benchmarks/other.py": HANGS}
-    side, changed = change(CALLED | hangs)
-    cases = _named("calls.time_near", "hangs.time_one", "other.time_one", "calls.time_far")
-    monkeypatch.setattr(choice, "_PATIENCE_S", 1.0)
-    with Profiler(side, cases, changed, import_seconds=600.0) as profiler:
-        profiler.profile_for(60.0)
-        assert profiler.shares.keys() == {"calls.time_near"}
-        assert not profiler.is_done
-        began = time.monotonic()
-        profiler.profile_for(3.0, known=["calls.time_near"])
-        assert time.monotonic() - began >= 3.0, "there is nothing to measure meanwhile"

@@ -2,14 +2,10 @@
 
 import json
 import math
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from html import unescape
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -24,6 +20,7 @@ from tests.conftest import commit, git
 from tests.interruptible import run_driver
 
 PROFILER = """
+# Reports two operators, which together take as long as the package says.
 import json
 
 from package import SECONDS
@@ -36,18 +33,13 @@ operators = [
 ]
 print(json.dumps({"operators": operators, "kernels": [], "counts": {}}))
 """
-"""Reports two operators, which together take as long as the package says."""
 
 
 @pytest.fixture
 def project(make_project: Callable[..., Path]) -> Path:
     """Ten measured commits, then three more; the middle one makes one of two cases 7 % slower."""
-    files = {
-        "src/package.py": package(),
-        "profiler.py": PROFILER,
-    }
-    measured = ["benchmarks", "src"]
-    root = make_project(SUITE, files, measured_paths=measured, profiler="profiler.py")
+    files = {"src/package.py": package(), "profiler.py": PROFILER}
+    root = make_project(SUITE, files, measured_paths=["src"], profiler="profiler.py")
     for number in range(9):
         commit(root, {"src/package.py": f"# {number}\n{package()}"}, f"Comment {number}")
     commit(root, {"src/package.py": "# A comment.\n" + package()}, "Comment")
@@ -56,38 +48,21 @@ def project(make_project: Callable[..., Path]) -> Path:
     return root
 
 
-def _run(job: str, project: Path, home: Path, *arguments: str) -> str:
-    return run_driver(job, project, home, *arguments)[0]
-
-
 def _findings(project: Path) -> tuple[History, tuple[Change, ...]]:
     history = load_history(project / "results", read_commits(project))
     return history, analyse(history).changes
 
 
-def _published(project: Path) -> tuple[dict[str, Any], list[str], str]:
-    """The index of the site, the titles of the feed, and what the badge says."""
-    html = project / "html"
-    index = json.loads((html / "index.json").read_text())
-    assert index["overview"]["headline"] in unescape((html / "index.html").read_text())
-    _, *titles = re.findall("<title>(.*)</title>", (html / "feed.xml").read_text())
-    [badge] = re.findall("<title>speed: (.*)</title>", (html / "badge.svg").read_text())
-    return index, titles, badge
-
-
-def _pretend_history(
-    project: Path, result: Path, newest_earlier: str, slower: tuple[float, float]
-) -> None:
-    """Store results of earlier commits, than which HEAD is slower in its two cases."""
+def _pretend_history(project: Path, result: Path) -> None:
+    """Store results of the ten commits, than which HEAD is slower in one of its two cases."""
     newest = json.loads(result.read_text())
     column = newest["result_columns"].index("result")
-    for number, hash_ in enumerate(git(project, "rev-list", newest_earlier).split()):
+    for number, hash_ in enumerate(git(project, "rev-list", "HEAD~3").split()):
         earlier = json.loads(result.read_text()) | {"commit_hash": hash_}
         factor = 1 + 0.001 * math.cos(7 * number)
         for row in earlier["results"].values():
-            row[column] = [
-                factor * value / s for value, s in zip(row[column], slower, strict=True)
-            ]
+            plain, slow = row[column]
+            row[column] = [factor * plain, factor * slow / 1.07]
         name = result.name.replace(newest["commit_hash"][:8], hash_[:8])
         result.with_name(name).write_text(json.dumps(earlier))
 
@@ -96,20 +71,15 @@ def _pretend_history(
 def test_a_slowdown_of_7_percent_goes_the_whole_way_in_one_night(
     project: Path, tmp_path: Path
 ) -> None:
-    _run("bench", project, tmp_path)
+    run_driver("bench", project, tmp_path)
     [result] = (project / "results" / "m").glob("*-*.json")
-    _pretend_history(project, result, "HEAD~3", (1.0, 1.07))
+    _pretend_history(project, result)
     *_, before, culprit, newest = git(project, "rev-list", "--reverse", "HEAD").split()
     history, [suspicion] = _findings(project)
     assert (suspicion.state, suspicion.kind) == ("suspected", "time")
     assert history.commits[suspicion.commit].hash == newest
-    publish = [sys.executable, "-m", "asv_watch.cli", "publish"]
-    subprocess.run(publish, cwd=project, env=os.environ | {"HOME": str(tmp_path)}, check=True)
-    index, titles, badge = _published(project)
-    assert (titles, badge) == ([], "not compared")
-    assert "slower" not in index["overview"]["headline"]
 
-    output = _run("nightly", project, tmp_path, "--budget", "10min")
+    output, _ = run_driver("nightly", project, tmp_path, "--budget", "10min")
     assert output.index("new commit:") < output.index("measured change:")
     assert "nothing is left to be done tonight" in output
     assert re.search(r"smallest detectable change: median 1\.\d %", output)
@@ -121,23 +91,26 @@ def test_a_slowdown_of_7_percent_goes_the_whole_way_in_one_night(
     assert change.interval is not None
     assert change.interval[0] > 1
 
-    index, titles, badge = _published(project)
-    assert "made 1 case slower" in index["overview"]["headline"]
+    html = project / "html"
+    index = json.loads((html / "index.json").read_text())
+    headline = index["overview"]["headline"]
+    assert "made 1 case slower" in headline
+    assert headline in unescape((html / "index.html").read_text())
     [shown] = index["changes"]
     assert re.fullmatch(r"\+[67]\.\d %", shown["text"])
     assert index["commits"][shown["c"]][0] == culprit
     assert "all of it: aten::cumsum" in shown["cause"]
-    assert badge == "1 worse"
-    [title] = titles
+    assert "<title>speed: 1 worse</title>" in (html / "badge.svg").read_text()
+    [_, title] = re.findall("<title>(.*)</title>", (html / "feed.xml").read_text())
     assert re.search(r"slow.*: worse, \+[67]\.\d", title)
     assert "plain" not in title
-    report = _run("report", project, tmp_path)
+    report, _ = run_driver("report", project, tmp_path)
     assert re.match(r"### `.* slow`: worse, \+[67]\.\d\s% \(", report)
     assert f"- **Commit**: {culprit[:8]}\n" in report
     assert "- **Cause**: `all of it: aten::cumsum" in report
     assert "plain" not in report
 
-    again = _run("nightly", project, tmp_path, "--budget", "10min")
+    again, _ = run_driver("nightly", project, tmp_path, "--budget", "10min")
     assert "measured change:" not in again
     assert "new commit:" not in again
 

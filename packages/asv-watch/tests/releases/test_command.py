@@ -4,20 +4,21 @@ import functools
 import json
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from asv_watch.asv.settings import read_configuration
+from asv_watch.asv.settings import EnvironmentSpec, read_configuration
 from asv_watch.comparison import Comparison, Ratio, Sitting
 from asv_watch.records.store import read_record
+from asv_watch.releases import measure
 from tests.clockwork import CLOCK
-from tests.conftest import git
+from tests.conftest import commit
 from tests.interruptible import run_driver
 from tests.planted_comparisons import compared_releases, store
-from tests.torchless import CONFIGURATION, give_environment
+from tests.torchless import CONFIGURATION, give_environment, project_files
 from tests.wheels import write_wheel
 
 _releases = functools.partial(run_driver, "releases")
@@ -25,11 +26,6 @@ _releases = functools.partial(run_driver, "releases")
 ENGINE = """
 __version__ = "{version}"
 WORK = {work}
-BUILD = "cpu"
-"""
-ADDON = """
-__version__ = "{version}"
-BUILD = "{build}"
 """
 FACTS = """
 import json
@@ -37,55 +33,28 @@ import json
 import addon
 import engine
 
-if addon.BUILD != engine.BUILD:
-    raise ImportError(f"engine was built for {engine.BUILD} and addon for {addon.BUILD}")
 print(json.dumps({"facts": {"kernels": engine.__version__ + " kernels"}}))
 """
 SUITE = f"""{CLOCK}
-import json
-from pathlib import Path
-
 
 def peakmem_it():
     pass
-
 
 def track_it():
     import engine
     return engine.WORK
 
-
 def track_missing_it():
     raise NotImplementedError("no such operator")
 
+def track_broken_it():
+    import engine
+    if engine.WORK > 2000:
+        raise RuntimeError("out of cheese")
+    return 1
 
-track_it.exact = track_missing_it.exact = True
+track_it.exact = track_missing_it.exact = track_broken_it.exact = True
 track_it.unit = "steps"
-
-
-class Compiled:
-    params = (["cnn", "lstm"],)
-    param_names = ("model",)
-
-    def setup_cache(self):
-        return str(Path.cwd())
-
-    def setup(self, folder, model):
-        import engine
-        if model == "lstm" and engine.WORK > 2000:
-            raise RuntimeError("no kernel for " + folder)
-        with Path(folder, "compiled").open("a") as record:
-            record.write(model)
-        self.compiled = Path(folder, "compiled").read_text()
-
-    def track_breaks_it(self, folder, model):
-        return self.compiled.count("cnn")
-
-    def track_graphs_it(self, folder, model):
-        return self.compiled.count("cnn")
-
-    track_breaks_it.exact = track_graphs_it.exact = True
-
 
 class Suite:
     params = (["all", "new"],)
@@ -105,68 +74,53 @@ class Suite:
         Clock.now += random.gauss(self.work, 0.002 * self.work) / 1e6
 """
 
-LISTED = """    "releases": {
-        "engine": [
-            {"engine": "9.1.0", "addon": "8.1.0"},
-            {"engine": "9.0.0", "addon": "8.0.0"}
-        ]
-    },
-"""
-
 
 @pytest.fixture
-def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Publish engine 9.0.0 to 9.2.0, the last with an addon that was built for another device."""
+def project(
+    make_repository: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """A project that lists the older two of five releases; there are wheels of all of them."""
     folder = tmp_path / "wheels"
     folder.mkdir()
-    for engine, work, addon, build in (
-        ("9.0.0", 2000, "8.0.0", "cpu"),
-        ("9.1.0", 2600, "8.1.0", "cpu"),
-        ("9.2.0", 2600, "8.2.0", "cu999"),
-        ("9.2.0", 2600, "8.2.1", "cpu"),
+    for engine, work, addon, code in (
+        ("9.0.0", 2000, "8.0.0", ""),
+        ("9.1.0", 2600, "8.1.0", ""),
+        ("9.2.0", 2600, "8.2.0", "raise ImportError('it was built for cu999')"),
+        ("9.2.0", 2600, "8.2.1", ""),
+        ("9.3.0", 3380, "8.3.0", ""),
+        ("9.4.0", 3380, "8.4.0", "raise ImportError('it was built for cu999')"),
     ):
         write_wheel(folder, "engine", engine, ENGINE.format(version=engine, work=work))
-        code = ADDON.format(version=addon, build=build)
         write_wheel(folder, "addon", addon, code, f"engine=={engine}")
     others = os.environ.get("PIP_FIND_LINKS", "")
     monkeypatch.setenv("PIP_FIND_LINKS", f"{others} {folder}".strip())
+    listed = [{"engine": f"9.{number}.0", "addon": f"8.{number}.0"} for number in (1, 0)]
+    settings = {"releases": {"engine": listed}, "facts_script": "facts.py"}
+    files = {"facts.py": FACTS, "src/package.py": ""}
+    return make_repository(project_files(SUITE, files, **settings))
 
 
-@pytest.fixture
-def project(make_repository: Callable[..., Path], wheels: None) -> Path:
-    text = json.dumps(CONFIGURATION | {"facts_script": "facts.py"}, indent=4)
-    return make_repository(
-        {
-            "asv.conf.json": "{\n" + LISTED + text.removeprefix("{\n"),
-            "facts.py": FACTS,
-            "benchmarks/__init__.py": "",
-            "benchmarks/suite.py": SUITE,
-            "src/package.py": "",
-            ".gitignore": ".asv/\n",
-        }
-    )
-
-
-def _list(project: Path, release: dict[str, str]) -> None:
+def _list(project: Path, engine: str, addon: str, **others: str) -> None:
     """List a release above the others."""
     path = project / "asv.conf.json"
-    path.write_text(path.read_text().replace("[\n", f"[\n{json.dumps(release)},\n", 1))
-    git(project, "commit", "--quiet", "--all", "--message", "List a release")
+    settings = json.loads(path.read_text())
+    settings["releases"]["engine"].insert(0, {"engine": engine, "addon": addon, **others})
+    commit(project, {path.name: json.dumps(settings)}, "List a release")
 
 
 def test_releases_are_compared_once_and_the_list_says_so(project: Path, tmp_path: Path) -> None:
-    printed, _ = _releases(project, tmp_path, "list")
-    assert "| 9.1.0  | 8.1.0 | missing " in printed
-
-    measure = ("measure", "--cases", "_it(?!.*resnet)")
+    it = ("measure", "--cases", "_it")
     file = tmp_path / "answer.json"
     to_file = ("--json", str(file))
     _, errors = _releases(project, tmp_path, "list", *to_file, status=2)
     assert "list shows all cases and writes no JSON" in errors
-    printed, _ = _releases(project, tmp_path, *measure, *to_file, status=3)
-    _check_measured_answer(file)
-    failed = "Failed: suite.Compiled.track_breaks_it('lstm'): engine 9.1.0: RuntimeError"
-    assert failed in printed
+    printed, _ = _releases(project, tmp_path, *it, *to_file, status=3)
+    measured = _by_case(file)
+    slower = measured["Suite.time_it('all')"]
+    assert (slower["verdict"], slower["sides"]) == ("slower", ["engine 9.0.0", "engine 9.1.0"])
+    assert measured["track_it"]["verdict"] == "worse"
+    assert measured["track_missing_it"]["reason"] == "no such operator"
+    assert "Failed: suite.track_broken_it: engine 9.1.0: RuntimeError: out of cheese" in printed
     [(sitting, comparisons)] = _sittings(project)
     assert sitting.kind == "release"
     before, after = sitting.versions
@@ -177,33 +131,31 @@ def test_releases_are_compared_once_and_the_list_says_so(project: Path, tmp_path
     timed = {case for case, ratio in ratios.items() if ratio.metric == "time"}
     assert timed == {"import engine", "Suite.time_it('all')"}
     assert ratios["Suite.time_it('all')"].ratio == pytest.approx(1.3, abs=0.01)
-    skipped = {each.case: each.skipped for each in comparisons}
-    assert skipped["suite.Suite.time_it('new')"] == {0: "engine 9.0 has no such operator"}
-    assert skipped["suite.track_missing_it"] == {0: "no such operator"}
+    assert {each.case: each.skipped for each in comparisons if each.skipped} == {
+        "suite.Suite.time_it('new')": {0: "engine 9.0 has no such operator"},
+        "suite.track_missing_it": {0: "no such operator"},
+    }
     assert (ratios["track_it"].before, ratios["track_it"].after) == (2000, 2600)
     assert ratios["peakmem_it"].ratio == pytest.approx(1, abs=0.1)
-    breaks, graphs = (ratios[f"Compiled.track_{name}_it('cnn')"] for name in ("breaks", "graphs"))
-    assert (breaks.before, breaks.after) == (1, 1)
-    assert (graphs.before, graphs.after) == (2, 2), "one process and folder measures both"
     assert not list((project / ".asv" / "releases").iterdir()), "environments are removed"
     environments = read_configuration(project).environments_folder
     assert not list(environments.glob("*/bin")), "none of asv's own is made"
 
-    printed, errors = _releases(project, tmp_path, *measure, "9.1.0")
+    printed, errors = _releases(project, tmp_path, *it, "9.1.0")
     assert errors == ""
     assert "nothing is missing: each release is compared already" in printed
     printed, _ = _releases(project, tmp_path, "list")
     assert re.search(
-        r"\| 9\.1\.0 .*\| 3 cases, 3 exact values, 2 failed, \d{4}-\d\d-\d\d +\|", printed
+        r"\| 9\.1\.0 .*\| 3 cases, 1 exact value, 1 failed, \d{4}-\d\d-\d\d +\|", printed
     ), printed
     printed, errors = _releases(project, tmp_path, "findings", *to_file)
     assert errors == ""
     answer = json.loads(file.read_text())
     assert (answer["schema"], answer["command"]) == (1, "releases")
-    slower = _by_case(answer)["Suite.time_it('all')"]
+    slower = _by_case(file)["Suite.time_it('all')"]
     assert (slower["verdict"], slower["worse"], slower["machine"]) == ("slower", True, "m")
-    assert slower["ratio"] == pytest.approx(1.3, abs=0.01)
     assert slower["reason"] == "engine 9.1.0 against 9.0.0"
+    assert slower["ratio"] == pytest.approx(1.3, abs=0.01)
     assert printed.startswith("engine 9.1.0 against 9.0.0: ")
     row = r"^\| `suite\.Suite\.time_it\('all'\)` \| one day +\|.*: \+\d+\.\d % \("
     assert re.search(row, printed, re.M)
@@ -230,50 +182,48 @@ def _ratios(comparisons: Sequence[Comparison], before: int, after: int) -> dict[
     return {case.removeprefix("suite."): ratio for case, ratio in ratios if ratio is not None}
 
 
-def _by_case(answer: dict[str, Any]) -> dict[str, Any]:
-    return {each["case"].removeprefix("suite."): each for each in answer["differences"]}
-
-
-def _check_measured_answer(file: Path) -> None:
-    found = _by_case(json.loads(file.read_text()))
-    slower = found["Suite.time_it('all')"]
-    assert (slower["verdict"], slower["sides"]) == ("slower", ["engine 9.0.0", "engine 9.1.0"])
-    assert found["track_it"]["verdict"] == "worse"
-    assert found["track_missing_it"]["reason"] == "no such operator"
+def _by_case(answer: Path) -> dict[str, Any]:
+    differences = json.loads(answer.read_text())["differences"]
+    return {each["case"].removeprefix("suite."): each for each in differences}
 
 
 def _releases_of(sitting: Sitting) -> list[str]:
     return [version.release.version for version in sitting.versions]
 
 
-def test_a_night_compares_a_release_that_was_added_since(
+def test_a_night_compares_releases_that_were_added_since_at_once(
     project: Path, tmp_path: Path, made_environment: Path
 ) -> None:
     give_environment(project, made_environment)
     known = {f"suite.Suite.time_it('{release}')": 1.3 for release in ("all", "new")}
     compared = compared_releases("9.0.0", "9.1.0", known, machine="m", requirement="engine")
     store(project / "results", compared)
-    _list(project, {"engine": "9.2.0", "addon": "8.2.1"})
+    for engine, addon in (("9.2.0", "8.2.1"), ("9.3.0", "8.3.0"), ("9.4.0", "8.4.0")):
+        _list(project, engine, addon)
     # Three: asv's own environment has no engine, so its cases fail.
     printed, _ = run_driver("nightly", project, tmp_path, "--cases", "time_it", status=3)
-    assert "release without comparison:\nengine 9.2.0 against 9.1.0\n" in printed
+    assert "comparison:\nengine 9.4.0 against 9.3.0 against 9.2.0 against 9.1.0\n" in printed
     stored = [each for each in _sittings(project) if each[0].kind == "release"]
     assert [_releases_of(sitting) for sitting, _ in stored] == [
         ["9.0.0", "9.1.0"],
-        ["9.1.0", "9.2.0"],
+        ["9.3.0", "9.4.0"],
+        ["9.1.0", "9.2.0", "9.3.0"],
     ]
+    attempts = (project / "results/m/attempts.jsonl").read_text()
+    assert '"releases engine 9.3.0 9.4.0"' in attempts, "that pair alone is tried again"
+    _, cases = stored[2]
+    assert {len(numbers) for each in cases for numbers in each.rounds} == {3}
     timed = {"import engine", "Suite.time_it('all')", "Suite.time_it('new')"}
-    assert set(_ratios(stored[1][1], 0, 1)) == timed
+    assert set(_ratios(cases, 0, 1)) == timed
+    pairs = [_ratios(cases, *pair)["Suite.time_it('all')"] for pair in ((0, 1), (1, 2), (0, 2))]
+    assert [pair.ratio for pair in pairs] == pytest.approx([1, 1.3, 1.3], abs=0.01)
     assert not list((project / ".asv" / "releases").iterdir()), "environments are removed"
 
 
-def test_a_release_that_does_not_work_with_what_belongs_to_it_is_named(
-    project: Path, tmp_path: Path
-) -> None:
-    _list(project, {"engine": "9.2.0", "addon": "8.2.0"})
-    measure = ("measure", "--cases", "time_it")
-    reason = "engine 9.2.0: ImportError: engine was built for cpu and addon for cu999"
-    printed, _ = _releases(project, tmp_path, *measure, status=3)
+def test_a_release_that_does_not_work_is_named(project: Path, tmp_path: Path) -> None:
+    _list(project, "9.2.0", "8.2.0")
+    reason = "engine 9.2.0: ImportError: it was built for cu999"
+    printed, _ = _releases(project, tmp_path, "measure", "--cases", "time_it", status=3)
     assert f"engine 9.2.0 against 9.1.0: {reason}" in printed
     assert not list((project / ".asv" / "releases").iterdir())
     printed, _ = _releases(project, tmp_path, "list")
@@ -284,25 +234,8 @@ def test_a_release_that_does_not_work_with_what_belongs_to_it_is_named(
     assert "Suite.time_it('all')" in _ratios(cases, 0, 1)
 
 
-def test_neighbouring_releases_are_measured_at_once(project: Path, tmp_path: Path) -> None:
-    _list(project, {"engine": "9.2.0", "addon": "8.2.1"})
-    measure = ("measure", "--cases", "time_it.*all")
-    printed, _ = _releases(project, tmp_path, *measure)
-    [(sitting, cases)] = _sittings(project)
-    assert _releases_of(sitting) == ["9.0.0", "9.1.0", "9.2.0"]
-    assert {len(numbers) for each in cases for numbers in each.rounds} == {3}
-    pairs = [_ratios(cases, *pair)["Suite.time_it('all')"] for pair in ((0, 1), (1, 2), (0, 2))]
-    assert [pair.ratio for pair in pairs] == pytest.approx([1.3, 1, 1.3], abs=0.01)
-    assert "**engine 9.2.0** against **engine 9.1.0**" in printed
-    assert not list((project / ".asv" / "releases").iterdir()), "environments are removed"
-    printed, _ = _releases(project, tmp_path, *measure)
-    assert "nothing is missing" in printed
-
-
-def test_a_release_that_needs_another_python_is_named_and_not_installed(
-    project: Path, tmp_path: Path
-) -> None:
-    _list(project, {"engine": "9.2.0", "addon": "8.2.0", "python": "<3"})
+def test_a_release_that_needs_another_python_is_named(project: Path, tmp_path: Path) -> None:
+    _list(project, "9.2.0", "8.2.0", python="<3")
     printed, _ = _releases(project, tmp_path, "list")
     reason = f"engine 9.2.0 needs Python <3 and this is {CONFIGURATION['pythons'][0]}"
     assert re.search(rf"\| 9\.2\.0 .*\| {reason}; .* +\|", printed), printed
@@ -321,8 +254,48 @@ def test_without_an_index_no_release_counts_as_failed(
     monkeypatch.setenv("PIP_FIND_LINKS", "")
     monkeypatch.setenv("PIP_RETRIES", "0")
     printed, _ = _releases(project, tmp_path, "list")
-    assert "| 9.1.0  | 8.1.0 " in printed
+    assert "| 9.1.0  | 8.1.0 | missing " in printed
     _, errors = _releases(project, tmp_path, "measure", "--cases", "time_it", status=1)
     assert len(errors.splitlines()) == 1
     assert "the package index" in errors
     assert _sittings(project) == []
+
+
+def _listed(newest: int) -> list[EnvironmentSpec]:
+    numbers = [f"9.{number}.0" for number in range(newest, -1, -1)]
+    return [EnvironmentSpec({"numpy": number}, "", Path()) for number in numbers]
+
+
+def _versions(pairs: Iterable[measure.ReleasePair]) -> list[tuple[str, str]]:
+    return [(pair.before.version, pair.after.version) for pair in pairs]
+
+
+def test_neighbours_are_paired_and_cases_without_a_ratio_are_missing() -> None:
+    ratios = {"fast": 1.0}
+    compared = compared_releases("9.0.0", "9.1.0", ratios, skipped="slow", requirement="numpy")
+    of_another = compared_releases("9.1.0", "9.2.0", ratios, requirement="scipy")
+    pairs = measure.release_pairs("numpy", _listed(2), [*compared, *of_another])
+    assert _versions(pairs) == [("9.1.0", "9.2.0"), ("9.0.0", "9.1.0")]
+    cases = ["fast", "absent", "slow"]
+    assert [pair.missing(cases) for pair in pairs] == [cases, ["absent"]]
+
+
+def test_a_release_is_paired_with_another_one_or_itself_where_that_is_wanted() -> None:
+    for release, against in (("9.0.0", "9.2.0"), ("9.1.0", "9.1.0")):
+        pairs = measure.release_pairs("numpy", _listed(2), [], release=release, against=against)
+        assert _versions(pairs) == [(release, against)]
+    assert measure.release_pairs("numpy", _listed(2), [], release="9.0.0") == ()
+
+
+def test_only_neighbours_that_lack_the_same_cases_are_measured_at_once_up_to_five() -> None:
+    compared = compared_releases("9.0.0", "9.1.0", {"fast": 1.0}, requirement="numpy")
+    pairs = measure.release_pairs("numpy", _listed(2), compared)
+    assert measure.release_chains(pairs, ["fast", "slow"], 5) == [[pairs[0]], [pairs[1]]]
+    assert measure.release_chains(pairs, None, 5) == [list(pairs)]
+    assert measure.release_chains(pairs, ["fast"], 5) == [[pairs[0]]]
+    with_newest = measure.release_pairs("numpy", _listed(2), [], against="9.2.0")
+    chains = measure.release_chains(with_newest, ["fast"], 5)
+    assert len(chains) == 2, "the older two are no neighbours here"
+    many = measure.release_pairs("numpy", _listed(6), [])
+    assert list(map(len, measure.release_chains(many, ["fast"], 5))) == [4, 2]
+    assert list(map(len, measure.release_chains(many, ["fast"], 2))) == [1] * 6, "a small disk"

@@ -1,27 +1,41 @@
-"""What the gate says, and that nothing which a pull request wrote is interpreted."""
+"""What the gate says of its ratios, how sure it is, and who posts its comment.
+
+The workflow that posts it believes nothing that the artifact says.
+"""
 
 import json
+import math
+import os
 import re
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+import yaml
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from scipy.special import stdtrit
 
+from asv_watch.comparison import Comparison
 from asv_watch.errors import WatchError
 from asv_watch.gate.result import (
     BETTER,
     FAILED,
     NOT_CERTAIN,
+    ROUNDS,
     SKIPPED,
     comment,
+    is_certain,
+    judged_ratios,
     parse_share,
     sentence,
     verdict_line,
 )
+from asv_watch.judge.graph import BETWEEN_SITTINGS, MachineGraphs
 from asv_watch.records.notes import ChangeNote
-from asv_watch.text.terminal import code
+from tests.conftest import REPOSITORY, run
 from tests.gate.results import change, exact, result
 
 SAME = change(0.1)
@@ -78,13 +92,11 @@ def test_less_is_worse_where_more_is_better() -> None:
         "s.track_b": exact(0.8, 0.9, "%", higher_is_better=True),
         "s.track_c": exact(100, 115, "lines"),
         "s.track_d": (change(-10, unit="%", higher_is_better=True),) * 2,
-        "s.track_e": change(10, 10, "%", higher_is_better=True),
     }
     measured = result(ratios=ratios, threshold=0.1)
     assert measured.failing() == ["s.track_c", "s.track_a", "s.track_d"]
     assert measured.in_state(BETTER) == ["s.track_b"]
-    assert measured.uncertain() == []
-    assert sentence(measured) == "3 of 5 cases worse, worst +15.0 %"
+    assert sentence(measured) == "3 of 4 cases worse, worst +15.0 %"
 
 
 def test_an_exact_value_that_got_worse_fails_whatever_its_sign() -> None:
@@ -110,14 +122,9 @@ def test_a_note_accepts_a_slowdown_and_no_failure() -> None:
         "**The gate fails: 1 slower by 3.0 % or more, 1 failed.**"
     )
     assert verdict_line(result(**slower, **failed, **noted)) == "**The gate fails: 1 failed.**"
-    accepted = result(**slower, **noted)
-    assert verdict_line(accepted) == (
+    assert verdict_line(result(**slower, **noted)) == (
         "The gate passes although 1 slower by 3.0 % or more: `notes.toml` accepts that."
     )
-    row = "| +6.2 % (+5.4 to +7.0 %) | slower: `expected, by Ann: a longer window` |"
-    assert row in comment(accepted)
-    [expected] = accepted.answer().differences
-    assert expected.expected == "expected, by Ann: a longer window"
     another = {"s.time_a": SLOWER, "s.time_z": SLOWER}
     assert result(ratios=another, **noted).failing() == ["s.time_z"]
     assert result(**slower, **noted, machine="another").outcome == "failed"
@@ -134,6 +141,7 @@ def test_the_comment_begins_with_the_sentence() -> None:
     assert "| `s.time_0` | 10.0 ms | 10.5 ms | +5.0 % (+4.2 to +5.8 %) | slower |" in lines
     again = "asv-watch compare --before aaaaaaaa --after bbbbbbbb --cases '^s.time_0$'"
     assert f"The first case again: `{again}`." in text
+    assert "an error of 1 in 40,000 leaves out 1" in text
 
 
 def test_a_comment_is_never_longer_than_github_takes() -> None:
@@ -144,13 +152,6 @@ def test_a_comment_is_never_longer_than_github_takes() -> None:
     assert text.startswith("400 of 400 cases slower")
 
 
-@given(st.text(max_size=400))
-def test_any_text_becomes_one_piece_of_code(text: str) -> None:
-    made = code(text)
-    assert re.fullmatch("`[^`|]{1,300}`", made)
-    assert made.isprintable()
-
-
 def test_a_threshold_is_a_percentage() -> None:
     assert [parse_share(text) for text in ("3%", "2.5 %", "0")] == [0.03, 0.025, 0]
     for text in ("", "-3%", "three", "nan", "1e9", "٣%", "3%\n", "3\u00a0%"):
@@ -159,29 +160,156 @@ def test_a_threshold_is_a_percentage() -> None:
 
 
 def test_the_answer_as_json_has_the_words_of_all_commands() -> None:
-    ratios = {
-        "s.time_a": SLOWER,
-        "s.time_b": change(2, 1.5),
-        "s.time_c": SAME,
-        "s.track_d": exact(10.0, 8.0, "bytes"),
-    }
+    ratios = {"s.time_a": SLOWER, "s.time_b": change(2, 1.5), "s.track_d": exact(10, 8, "bytes")}
     measured = result("s.time_f", ratios=ratios, failed={"s.time_e": "out of cheese"})
     answer = json.loads(msgspec.json.encode(measured.answer()))
     assert (answer["schema"], answer["command"], answer["outcome"]) == (1, "gate", "failed")
     assert (answer["before"], answer["after"]) == ("a" * 40, "b" * 40)
-    slower, uncertain, same, less, left, failed = answer["differences"]
+    slower, uncertain, less, left, failed = answer["differences"]
     assert slower["ratio"] == pytest.approx(1.062)  # as measured last
     assert (slower["case"], slower["verdict"], slower["worse"]) == ("s.time_a", "slower", True)
     assert (uncertain["verdict"], uncertain["reason"]) == ("slower", "not for certain")
-    assert (same["verdict"], same["rounds"]) == ("same", 6)
+    assert uncertain["rounds"] == 6
     assert (less["verdict"], less["before"], less["after"]) == ("better", 10, 8)
     assert (failed["verdict"], failed["reason"]) == ("not measured", "out of cheese")
     assert left == {"case": "s.time_f", "verdict": "not measured", "machine": "m"}
 
 
-def test_cases_that_were_not_measured_are_counted_and_not_listed() -> None:
-    left = (f"s.time_{number}" for number in range(297))
-    text = comment(result(*left, ratios={"s.time_z": SAME}))
-    assert "297 not measured in 20 min 00 s" in text.splitlines()[0]
-    assert not [line for line in text.splitlines() if line.startswith("| `s.time_1")]
-    assert len(text.splitlines()) < 20
+def _measured(ratios: Iterable[float]) -> Comparison:
+    rounds = tuple((1.0, float(ratio)) for ratio in ratios)
+    return Comparison("s.time_it", 1_790_000_000, rounds=rounds)
+
+
+@pytest.mark.parametrize("margin", [0.99, 1.01])
+def test_all_looks_together_have_an_error_of_1_in_40_000(margin: float) -> None:
+    """Each look has the same share of it, so whatever they have in common, it is no more."""
+    slower = change(9)
+    error = 1 / 40_000 / len(ROUNDS)
+    limit = stdtrit(slower.rounds - 1, 1 - error) / stdtrit(slower.rounds - 1, 0.995)
+    half = math.exp(math.log(slower.ratio) / limit / margin)
+    interval = slower.ratio / half, slower.ratio * half
+    assert is_certain(msgspec.structs.replace(slower, interval=interval)) is (margin > 1)
+
+
+ROUND_RATIOS = st.lists(st.floats(0.8, 1.25), min_size=5, max_size=8)
+
+
+@given(ROUND_RATIOS, ROUND_RATIOS)
+@example([1.05] * 8, [1.0, 1.1, 1.02, 1.15, 0.99])
+def test_no_interval_of_a_slower_case_includes_1(first: list[float], again: list[float]) -> None:
+    """On a busy machine fresh rounds alone showed −2 to +12 % of a case called slower."""
+    ratios = judged_ratios([_measured(first), _measured(again)], MachineGraphs(()))
+    low, high = ratios[-1].interval
+    if ratios[0].differs:
+        assert not low <= 1 <= high
+        assert ratios[-1].verdict is ratios[0].verdict
+
+
+def test_intervals_of_the_gate_are_those_of_compare() -> None:
+    """Also of a machine without a history: they include what the prior says of sittings."""
+    measured = _measured([1.031, 1.030, 1.032, 1.031, 1.030])
+    [ratio] = judged_ratios([measured], MachineGraphs(()))
+    compared = MachineGraphs(()).alone(measured, 0, 1)
+    assert compared is not None
+    assert (ratio.ratio, ratio.interval) == (compared.ratio, compared.interval)
+    half = math.log(ratio.interval[1] / ratio.ratio)
+    assert half > 2.5 * BETWEEN_SITTINGS["time"]
+    assert not is_certain(ratio), "another hour may show less than 2 %"
+
+
+JOB = yaml.safe_load((REPOSITORY / ".github/workflows/gate-comment.yml").read_text())["jobs"][
+    "comment"
+]
+HEAD = "b" * 40
+RATIOS = {"s.time_a('x')": (change(9), change(6.2)), "s.track_d": exact(0, 3e20, "calls_of_x/s")}
+COMMENT = comment(result(ratios=RATIOS))
+GH = """#!/bin/sh
+echo "$*" >> ../calls
+if [ "$2" = view ]; then echo "$AT"; else cat > ../posted; fi
+"""
+
+
+def post(
+    folder: Path, text: str | bytes, number: str = "7\n", at: str = HEAD
+) -> tuple[int, str, str]:
+    """Run the step with an artifact and an imitated `gh`; return its status and what it wrote."""
+    [script] = [step["run"] for step in JOB["steps"] if "run" in step]
+    files = folder / "gate"
+    files.mkdir(exist_ok=True)
+    (files / "pull-request").write_text(number)
+    (files / "gate.md").write_bytes(text.encode() if isinstance(text, str) else text)
+    (folder / "gh").write_text(GH)
+    (folder / "gh").chmod(0o755)
+    path = f"{folder}:{os.environ['PATH']}"
+    variables = {"PATH": path, "HEAD": HEAD, "FILES": str(files), "LC_ALL": "C.UTF-8", "AT": at}
+    shell = "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", str(script)
+    done = run(*shell, cwd=folder, env=variables, status=None)
+    posted = folder / "posted"
+    return done.returncode, done.stdout, posted.read_text() if posted.exists() else ""
+
+
+def test_the_comment_is_posted_once_and_then_replaced(tmp_path: Path) -> None:
+    assert post(tmp_path, COMMENT) == (0, "", COMMENT)
+    assert (tmp_path / "calls").read_text().splitlines() == [
+        "pr view 7 --json headRefOid --jq .headRefOid",
+        "pr comment 7 --edit-last --create-if-none --body-file -",
+    ]
+    assert JOB["permissions"] == {"actions": "read", "pull-requests": "write"}
+
+
+def test_a_pull_request_at_another_commit_gets_no_comment(tmp_path: Path) -> None:
+    status, printed, posted = post(tmp_path, COMMENT, at="c" * 40)
+    assert (status, posted) == (0, "")
+    assert printed == f"pull request 7 is at {'c' * 40}, but {HEAD} was measured\n"
+
+
+@pytest.mark.parametrize("number", ["", "0", "-1", "7 --repo", "7;id", "../8", "٣", "x\n7"])
+def test_a_number_is_digits(tmp_path: Path, number: str) -> None:
+    refusal = "::error::the artifact names no pull request, so nothing was posted\n"
+    assert post(tmp_path, COMMENT, number) == (1, refusal, "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("@everyone", "<img src=x>", "[a](b)", "![a](b)", "#12", "&#64;all", "http://a.example"),
+        *("WWW.a.example", "\\`@a`", "`a` @b", "``a` @b `", "`a", "`a\n`@b`", "`a | @b`", "~~~"),
+        *("`a\r\r@b`", "\x1b[2J", "`\x1b[2J`", b"`\xff @b`", "x <!-- y -->"),
+        "<details><summary>1 others</summary>\n`<img>`\n\n</details>\n\nend",
+        "x\n\n<details><summary>@all</summary>\n\n</details>\n\nend",
+        *("x" * 65_537, "é" * 40_000),
+    ],
+)
+def test_a_text_that_the_gate_does_not_write_is_not_posted(
+    tmp_path: Path, text: str | bytes
+) -> None:
+    status, printed, posted = post(tmp_path, text)
+    assert (status, posted) == (1, "")
+    [line] = printed.splitlines()
+    assert line.startswith("::error::the artifact is ")
+
+
+def test_a_link_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "gate").mkdir()
+    (tmp_path / "gate/link").symlink_to("/proc/self/environ")
+    refusal = "::error::the artifact lacks a file, so nothing was posted\n"
+    assert post(tmp_path, COMMENT) == (1, refusal, "")
+
+
+@settings(max_examples=30)
+@given(st.lists(st.text(max_size=60), min_size=6, max_size=6))
+def test_whatever_a_pull_request_names_its_comment_is_posted(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[str]
+) -> None:
+    case, failed, skipped, unit, machine, pattern = texts
+    text = comment(
+        result(
+            ratios={case: change(9, unit=unit), f"{case}'": exact(-1, 2e-9, unit)},
+            failed={f"{case}2": failed or "x"},
+            skipped={f"{case}3": skipped},
+            machine=machine,
+            environment=machine,
+            pattern=pattern,
+        )
+    )
+    assert post(tmp_path_factory.mktemp("posted"), text) == (0, "", text)
