@@ -172,6 +172,24 @@ def test_commits_are_measured_in_this_order(
     assert project.night(NEW)[: len(expected)] == [(index, "2") for index in expected]
 
 
+def test_a_commit_is_compared_with_the_newest_measured_code(make_project: MakeProject) -> None:
+    project = make_project(6)
+    project.measure(1, NEW, 1, 1)
+    project.measure(3, NEW, 1, 1)
+
+    def before(*changing: int) -> int:
+        """The commit that the last of those that change what is measured is compared with."""
+        state = project.state(NEW)
+        commits = tuple(state.commits[index] for index in changing)
+        found = replace(state, commits=commits).measured_before(commits[-1], NEW)
+        assert found is not None
+        return project.hashes.index(found)
+
+    assert before(0, 1, 2, 5) == 2, "only the commit after it was measured, which is the same code"
+    assert before(0, 1, 2, 3, 5) == 3
+    assert before(0, 1, 2, 3) == 1
+
+
 def test_every_fifth_commit_and_version_has_the_reference(make_project: MakeProject) -> None:
     project = make_project(13)
 
