@@ -13,8 +13,6 @@ FIRST_VISIT = 0.300
 """Opening a view for the first time reads its data files, too."""
 INTERACTION = 0.100
 TRIES = 4
-LARGEST_PAGE = 1_000_000
-"""Bytes of index.html."""
 
 # Resolves in the frame after the one that shows the address.
 SHOW = """async (address) => {
@@ -86,7 +84,7 @@ def test_every_interaction_answers_at_once(large: Site, visit: Callable[..., Vis
 
 
 def test_the_page_and_the_site_stay_small(large: Site) -> None:
-    assert (large.folder / "index.html").stat().st_size < LARGEST_PAGE
+    assert (large.folder / "index.html").stat().st_size < 1_000_000
     files = [path for path in large.folder.rglob("*") if path.is_file()]
     packed = sum(len(gzip.compress(path.read_bytes(), 6)) for path in files)
     assert packed < 2_000_000, f"{packed / 1e6:.2f} MB"

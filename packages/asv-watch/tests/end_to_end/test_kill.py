@@ -28,8 +28,7 @@ class Suite:
     def time_it(self, case):
         Clock.now += random.gauss(package.SECONDS, 0.002 * package.SECONDS)
 """
-CASES = 8
-"""So many that the strikes come before all of them are measured."""
+CASES = 8  # so many that the strikes come before all of them are measured
 PACKAGE = "src/package.py"
 FAST, SLOW, SLOWER = (f"SECONDS = 0.00{milliseconds}\n" for milliseconds in (2, 3, 4))
 
@@ -39,17 +38,24 @@ def _count_lines(folder: Path) -> int:
 
 
 @pytest.mark.timeout(900)
+@pytest.mark.parametrize(
+    ("after", "signals"),
+    [("HEAD", (signal.SIGKILL, signal.SIGTERM)), (".", (signal.SIGINT, signal.SIGHUP))],
+    ids=["commits", "working tree"],
+)
 def test_a_comparison_goes_on_with_its_rounds_while_nothing_changes(
-    make_project: Callable[..., Path], tmp_path: Path
+    make_project: Callable[..., Path], tmp_path: Path, after: str, signals: tuple[int, ...]
 ) -> None:
     suite = SUITE.replace('["first", "second"]', f"list(range({CASES}))")
     project = make_project(suite, {PACKAGE: FAST})
     package, rounds = project / PACKAGE, project / ".asv" / "unfinished"
-    package.write_text(SLOW)
+    commit(project, {PACKAGE: SLOW}, "Be slower")
+    if after == ".":
+        package.write_text(f"# Edited.\n{SLOW}")
     moments = random.Random(53)  # noqa: S311 - a test repeats itself
     kept = 0
-    for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        process = start_driver("compare", project, tmp_path, "HEAD", ".")
+    for number in signals:
+        process = start_driver("compare", project, tmp_path, "HEAD~1", after)
         deadline = time.monotonic() + 200
         while _count_lines(rounds) <= kept and process.poll() is None:
             assert time.monotonic() < deadline, "it keeps no round"
@@ -65,19 +71,25 @@ def test_a_comparison_goes_on_with_its_rounds_while_nothing_changes(
         assert _count_lines(rounds) >= kept, "a round was lost"
         kept = _count_lines(rounds)
     [file] = rounds.glob("*")
-    package.write_text(SLOWER)
-    edited = start_driver("compare", project, tmp_path, "HEAD", ".")
-    has_begun_anew = wait_until(lambda: len(list(rounds.glob("*"))) == 2)
-    edited.kill()
-    edited.communicate()
-    assert has_begun_anew, "it went on with rounds of other code"
-    package.write_text(SLOW)
-    output, _ = run_driver("compare", project, tmp_path, "HEAD", ".")
+    if after == ".":
+        text = package.read_text()
+        package.write_text(SLOWER)
+        edited = start_driver("compare", project, tmp_path, "HEAD~1", after)
+        has_begun_anew = wait_until(lambda: len(list(rounds.glob("*"))) == 2)
+        edited.kill()
+        edited.communicate()
+        assert has_begun_anew, "it went on with rounds of other code"
+        package.write_text(text)
+    output, _ = run_driver("compare", project, tmp_path, "HEAD~1", after)
     assert f"{CASES} slower" in output
     first_round = re.search(r"^round (\d+) ", output, re.MULTILINE)
     assert first_round is not None
     assert int(first_round[1]) > 1, "it measured rounds again"
     assert not file.exists(), "a finished comparison keeps no rounds aside"
+    comparisons, problems = read_record(project / "results")
+    assert problems == []
+    sittings = {comparison.sitting.key for comparison in comparisons}
+    assert (len(comparisons), len(sittings)) == ((0, 0) if after == "." else (CASES, 1))
 
 
 @pytest.mark.timeout(1800)

@@ -76,13 +76,9 @@ def test_a_case_that_wants_all_memory_fails_alone(
     root = make_project(SUITE, {"src/package.py": texts[0]}, measured_paths=[])
     commit(root, {"src/package.py": texts[1]}, "Change")
     enter = "sh", "-c", f'echo $$ > {container} && exec "$@"', "sh"
-    done = run(
-        *(*enter, sys.executable, "-m", "asv_watch.cli", *command.split(), "--machine", "m"),
-        cwd=root,
-        env=os.environ | {"HOME": str(tmp_path), "CUDA_VISIBLE_DEVICES": ""},
-        status=None,
-        timeout=600,
-    )
+    watch = sys.executable, "-m", "asv_watch.cli", *command.split(), "--machine", "m"
+    environment = os.environ | {"HOME": str(tmp_path), "CUDA_VISIBLE_DEVICES": ""}
+    done = run(*enter, *watch, cwd=root, env=environment, status=None, timeout=600)
     printed = done.stdout + done.stderr
     assert done.returncode in {0, 1, 3, 4, 5}, printed
     assert "Traceback" not in printed

@@ -20,11 +20,10 @@ from asv_watch.records.loading import load_history
 from asv_watch.site.build import build_site
 from asv_watch.site.contents import Contents, contents_of, in_order
 from asv_watch.versions.git import read_commits
-from tests.conftest import run
+from tests.conftest import ROOT, run
 from tests.generator import Generated, Plan, generate, small_plan
 from tests.making import LAYOUT
 
-SOURCES = Path(__file__).parents[2] / "src"
 ADDRESS = "https://example.org/torchspeed"
 ATOM = "{http://www.w3.org/2005/Atom}"
 
@@ -61,9 +60,9 @@ class Project:
 
     def publish(self, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
         """Run `asv publish` in the project's folder as a person would."""
-        variables = {"PYTHONPATH": str(SOURCES), "OMP_NUM_THREADS": "1", **options.pop("env", {})}
+        variables = {"PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
+        environment = os.environ | variables | options.pop("env", {})
         asv = sys.executable, "-m", "asv"
-        environment = os.environ | variables
         return run(*asv, "publish", *arguments, cwd=self.root, env=environment, **options)
 
     def contents(self) -> Contents:

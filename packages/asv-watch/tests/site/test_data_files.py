@@ -27,10 +27,7 @@ from tests.site.conftest import ATOM, Project, case_of, parsed_xml, tree
 def test_the_files_of_the_benchmarks_hold_every_value(published: Project) -> None:
     commits = read_commits(published.root / "repository")
     history = load_history(published.results, commits, layout=published.layout)
-    id_of = {
-        name: names.environment_id(environment)
-        for name, environment in history.environments.items()
-    }
+    id_of = {name: names.environment_id(each) for name, each in history.environments.items()}
     wanted = {
         (entry.machine, id_of[entry.environment], entry.case.name, commit): run
         for entry in history.series

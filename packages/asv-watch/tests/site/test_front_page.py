@@ -68,8 +68,7 @@ def test_the_first_screen_names_what_lasts_and_not_what_went_away(quiet: Project
 
 def test_a_row_of_the_heat_map_is_of_the_machine_that_compared_it_most(quiet: Project) -> None:
     for before, after in (("2.8.0", "2.9.1"), ("2.9.1", "2.10.0")):
-        often = compared_releases(before, after, {CASE: 1.1}, machine="often")
-        store(quiet.results, often)
+        store(quiet.results, compared_releases(before, after, {CASE: 1.1}, machine="often"))
     store(quiet.results, compared_releases("2.9.1", "2.10.0", {CASE: 1.4}))
     _, grid = front_page(quiet.contents())
     assert grid is not None
@@ -182,7 +181,7 @@ def test_a_measured_change_is_on_the_first_screen_the_feed_and_the_badge(quiet: 
     index, words, titles, badge = published(quiet)
     (change,) = index["changes"]
     assert (change["state"], change["kind"], change["ratio"]) == ("measured", "time", 1.06)
-    assert [index["commits"][change[end]][0] for end in "pc"] == [before, after]
+    assert [index["commits"][change[end]][0] for end in ("p", "c")] == [before, after]
     assert change["text"] == "+6.0 %"
     assert words.startswith("The newest 10 measured commits made 1 case slower. 9 of them were")
     [sentence] = index["overview"]["lasting"]
