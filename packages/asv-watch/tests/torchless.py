@@ -65,7 +65,6 @@ BUILT = {key: value for key, value in CONFIGURATION.items() if key not in _OF_AS
 }
 """The same for a package that lies beside its suites and has to be built, which asv knows how."""
 
-
 INSTALLED: dict[str, Any] = {
     "build_command": None,
     "install_command": None,
@@ -93,8 +92,7 @@ def project_files(
 def make_environment(folder: Path) -> None:
     """Let asv make the environment of `CONFIGURATION` somewhere below a folder."""
     git(folder, "init", "--quiet", "--initial-branch=main")
-    files = {"asv.conf.json": json.dumps(CONFIGURATION), "benchmarks/__init__.py": ""}
-    commit(folder, files, "Begin")
+    commit(folder, project_files(""), "Begin")
     for command in ("machine --yes", "setup"):
         asv = sys.executable, "-m", "asv", *command.split()
         # `asv setup` ends with 1 whatever happens.
@@ -103,7 +101,7 @@ def make_environment(folder: Path) -> None:
 
 def give_environment(project: Path, made: Path) -> None:
     """Put an environment into a project that would make the same one."""
-    folder = project / ".asv" / "env" / made.name
+    folder = project / ".asv/env" / made.name
     shutil.copytree(made, folder, symlinks=True, copy_function=os.link)
 
 

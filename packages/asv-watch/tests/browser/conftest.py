@@ -65,34 +65,6 @@ def small(publish: Callable[..., Site]) -> Site:
 
 
 @pytest.fixture(scope="session")
-def without_models(publish: Callable[..., Site]) -> Site:
-    """A project that measures no models: its columns are the values of a parameter."""
-    functions = tuple((f"time_{name}", "time", "seconds") for name in ("solve", "refine"))
-    suite = Suite("mesh.Solver", functions, {"size": ("big", "small")})
-    plan = Plan(commits=8, suites=(suite,), machines=("ci-2core",), steps=0, tag_every=0)
-    return publish("without-models", plan)
-
-
-@pytest.fixture(scope="session")
-def unmeasured(publish: Callable[..., Site]) -> Site:
-    """A project that has commits and benchmarks, and no result yet."""
-
-    def without_results(project: Project) -> None:
-        for file in project.results.glob("*/*-*.json*"):
-            file.unlink()
-        project.build()
-
-    return publish("unmeasured", Plan(commits=3, steps=0, machines=("ci-2core",)), without_results)
-
-
-@pytest.fixture(scope="session")
-def launch(publish: Callable[..., Site]) -> Site:
-    """The first day: one commit, two torch releases, no GPU."""
-    machine = ("ci-2core",)
-    return publish("launch", Plan(commits=1, steps=0, machines=machine, machines_with_cuda=()))
-
-
-@pytest.fixture(scope="session")
 def hostile(publish: Callable[..., Site]) -> Site:
     """Markup and scripts in names of benchmarks, models, machines, in commits and reasons."""
     return publish("hostile", Plan(commits=30, hostile=True))
@@ -104,29 +76,19 @@ def large(publish: Callable[..., Site]) -> Site:
     return publish("large", plan_of_size(1000, 200))
 
 
-OPTIONS: dict[str, Any] = {
-    "viewport": {"width": 1280, "height": 900},
-    "reduced_motion": "reduce",
-    "accept_downloads": True,
-}
-
-
-def check(visitor: Visitor) -> None:
-    """Nothing may have gone wrong in the window, and nothing may have left the site."""
-    assert visitor.complaints == []
-    own = visitor.home.rsplit("/", 1)[0] + "/"
-    allowed = (own, "about:", "blob:", "data:")
-    assert [url for url in visitor.requests if not url.startswith(allowed)] == []
-
-
 @pytest.fixture
 def visit(browser: Browser) -> Iterator[Callable[..., Visitor]]:
-    """Opens a window of its own on a site, with options of playwright's contexts."""
+    """Opens a window of its own on a site, with options of playwright's contexts.
+
+    Nothing may go wrong in it, and nothing leave the site.
+    """
     visitors = []
 
-    def work(home: str, **options: Any) -> Visitor:
-        context = browser.new_context(**{**OPTIONS, **options})
-        visitor = watch(context.new_page(), home)
+    def work(site: Site, **options: Any) -> Visitor:
+        options = {"viewport": {"width": 1280, "height": 900}} | options
+        permissions = ["clipboard-read", "clipboard-write"]
+        context = browser.new_context(reduced_motion="reduce", permissions=permissions, **options)
+        visitor = watch(context.new_page(), site)
         visitors.append(visitor)
         return visitor
 
@@ -134,21 +96,18 @@ def visit(browser: Browser) -> Iterator[Callable[..., Visitor]]:
     for visitor in visitors:
         visitor.page.context.close()
     for visitor in visitors:
-        check(visitor)
-
-
-@pytest.fixture(scope="session")
-def window(browser: Browser, site: Site) -> Iterator[Visitor]:
-    """One window for every test without wishes of its own: opening one takes a while."""
-    context = browser.new_context(**OPTIONS)
-    context.grant_permissions(["clipboard-read", "clipboard-write"])
-    yield watch(context.new_page(), site.url)
-    context.close()
+        assert visitor.complaints == []
+        own = visitor.site.url.removesuffix("index.html")
+        allowed = (own, "about:", "blob:", "data:")
+        assert [url for url in visitor.requests if not url.startswith(allowed)] == []
 
 
 @pytest.fixture
-def visitor(window: Visitor) -> Iterator[Visitor]:
-    window.complaints.clear()
-    window.requests.clear()
-    yield window
-    check(window)
+def show(publish: Callable[..., Site], visit: Callable[..., Visitor]) -> Callable[..., Visitor]:
+    """Publishes a history as `publish` does, and opens a window on it."""
+    return lambda *history: visit(publish(*history))
+
+
+@pytest.fixture
+def visitor(site: Site, visit: Callable[..., Visitor]) -> Visitor:
+    return visit(site)

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import Dialog, Page
+from playwright.sync_api import Dialog, Locator, Page
 
 FLAGS = [
     "--no-sandbox",  # containers run as root
@@ -21,13 +21,9 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-VIEWS = ("overview", "changes", "timeline", "compare", "releases", "about")
+VIEWS = ("#/", "#/changes", "#/timeline", "#/compare", "#/releases", "#/about")
 SECTION = "main > section:not([hidden])"
 """The view that is shown."""
-
-
-def address_of(view: str) -> str:
-    return "#/" if view == "overview" else f"#/{view}"
 
 
 UNPACKED = Path(__file__).parents[2] / "node_modules/.chromium"
@@ -60,24 +56,20 @@ class Site:
     def index(self) -> dict[str, Any]:
         return dict(json.loads((self.folder / "index.json").read_text()))
 
-    @property
-    def file_url(self) -> str:
-        return (self.folder / "index.html").as_uri()
-
 
 @dataclass
 class Visitor:
     """One person with one browser window, who notices whatever goes wrong in it."""
 
     page: Page
-    home: str
+    site: Site
     complaints: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
 
     def go(self, address: str = "#/") -> Page:
         """Opens an address of the site and waits until it is drawn."""
         self.page.goto("about:blank")
-        self.page.goto(self.home + address)
+        self.page.goto(self.site.url + address)
         return self.settled()
 
     def turn_to(self, address: str) -> Page:
@@ -96,14 +88,19 @@ class Visitor:
         )
         return self.page
 
+    def unfold(self) -> None:
+        """Opens all that is folded in the view."""
+        self.page.evaluate(
+            "for (const fold of document.querySelectorAll('details')) fold.open = true"
+        )
+
     @property
     def address(self) -> str:
         return str(self.page.evaluate("location.hash"))
 
     def text(self, selector: str) -> str:
         """What a person reads there, with plain spaces and minus signs."""
-        text = self.page.locator(selector).first.inner_text()
-        return plain(text)
+        return plain(self.page.locator(selector).first.inner_text())
 
     def rows(self, table: str) -> list[list[str]]:
         """The cells of the table's body, as a person reads them."""
@@ -112,6 +109,11 @@ class Visitor:
             ".map(row => [...row.cells].map(cell => cell.innerText))"
         )
         return [[plain(cell) for cell in row] for row in cells]
+
+    def follow(self, link: Locator) -> Page:
+        """Goes where a link leads."""
+        link.click()
+        return self.settled()
 
     def choose(self, name: str, value: str) -> Page:
         """Picks a value in the list of that name, of the view or of the whole page."""
@@ -128,9 +130,9 @@ def plain(text: str) -> str:
     return " ".join(text.split())
 
 
-def watch(page: Page, home: str) -> Visitor:
+def watch(page: Page, site: Site) -> Visitor:
     """A visitor at this page who hears every error and sees every request."""
-    visitor = Visitor(page, home)
+    visitor = Visitor(page, site)
     page.on("console", lambda message: visitor.complaints.append(message.text))
     page.on("pageerror", lambda error: visitor.complaints.append(str(error)))
     page.on("request", lambda request: visitor.requests.append(request.url))

@@ -5,6 +5,7 @@ import os
 import shutil
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -17,10 +18,9 @@ REPORT = "lstnet · cpu · forward: worse, +1.5 % (+0.3 to +2.8 %)\n"
 class _WebServer(Quiet, BaseHTTPRequestHandler):
     """Keeps the address and the JSON of each request."""
 
-    requests: list[tuple[str, dict[str, str]]]
+    requests: ClassVar[list[tuple[str, dict[str, str]]]] = []
 
     def do_POST(self) -> None:
-        """Answer one request."""
         assert self.headers["Content-Type"] == "application/json"
         content = self.rfile.read(int(self.headers["Content-Length"]))
         self.requests.append((self.path, json.loads(content)))
@@ -32,16 +32,13 @@ class _WebServer(Quiet, BaseHTTPRequestHandler):
 def test_a_report_that_is_new_is_sent_once(tmp_path: Path) -> None:
     section = (ROOT / "docs" / "answers.md").read_text().partition("Save this as")[2]
     script = section.partition("```sh\n")[2].partition("```")[0]
-    (tmp_path / "notify.sh").write_text(script)
     command = tmp_path / ".venv" / "bin" / "asv-watch"
     command.parent.mkdir(parents=True)
     options = "report --as text --state measured"
     command.write_text(f'#!/bin/sh\n[ "$*" = "{options}" ] && cat changes.txt\n')
     command.chmod(0o755)
 
-    requests: list[tuple[str, dict[str, str]]] = []
-    web = type("Web", (_WebServer,), {"requests": requests})
-    with served(web) as http_address:
+    with served(_WebServer) as http_address:
         environment = os.environ | {
             "MAIL": "me@example.org",
             "SMTP": f"file://{tmp_path}/mail",  # curl writes there what it would send
@@ -52,14 +49,12 @@ def test_a_report_that_is_new_is_sent_once(tmp_path: Path) -> None:
         }
         for report in (REPORT, REPORT, REPORT + REPORT):
             (tmp_path / "changes.txt").write_text(report)
-            run("sh", "notify.sh", cwd=tmp_path, env=environment)
+            run("sh", "-c", script, cwd=tmp_path, env=environment)
             assert (tmp_path / "mail").read_text() == f"Subject: benchmarks\n\n{report}"
-    issue = "/repos/owner/name/issues"
-    assert requests == [
-        request
-        for report in (REPORT, REPORT + REPORT)
-        for request in (
-            (issue, {"title": "Benchmarks changed", "body": report}),
-            ("/hook", {"text": report}),
-        )
+    issue, body = "/repos/owner/name/issues", {"title": "Benchmarks changed"}
+    assert _WebServer.requests == [
+        (issue, body | {"body": REPORT}),
+        ("/hook", {"text": REPORT}),
+        (issue, body | {"body": REPORT + REPORT}),
+        ("/hook", {"text": REPORT + REPORT}),
     ]

@@ -21,54 +21,48 @@ _PLAIN = {
 }
 
 
-class Declarations:
-    """The declarations of some structs and of all that they hold."""
+_KNOWN: dict[str, str] = {}
+"""Declarations of structs, by name."""
 
-    def __init__(self, *structs: type) -> None:
-        self._known: dict[str, str] = {}
-        for struct in structs:
-            self._type(inspect.type_info(struct))
 
-    def __str__(self) -> str:
-        return "".join(self._known.values())
+def _type(of: inspect.Type) -> str:
+    match of:
+        case inspect.LiteralType():
+            text = " | ".join(map(json.dumps, of.values))
+        case inspect.EnumType():
+            text = " | ".join(json.dumps(word.value) for word in of.cls)
+        case inspect.UnionType():
+            text = " | ".join(map(_type, of.types))
+        case inspect.DictType():
+            text = f"Record<string, {_type(of.value_type)}>"
+        case inspect.TupleType():
+            text = f"[{', '.join(map(_type, of.item_types))}]"
+        case inspect.ListType() | inspect.VarTupleType():
+            text = f"Array<{_type(of.item_type)}>"
+        case inspect.StructType():
+            text = of.cls.__name__.removesuffix("Data")
+            if text not in _KNOWN:
+                _KNOWN[text] = ""  # it may hold itself
+                _KNOWN[text] = _declared(text, of)
+        case _:
+            text = _PLAIN[type(of)]
+    return text
 
-    def _type(self, of: inspect.Type) -> str:
-        match of:
-            case inspect.LiteralType():
-                text = " | ".join(map(json.dumps, of.values))
-            case inspect.EnumType():
-                text = " | ".join(json.dumps(word.value) for word in of.cls)
-            case inspect.UnionType():
-                text = " | ".join(map(self._type, of.types))
-            case inspect.DictType():
-                text = f"Record<string, {self._type(of.value_type)}>"
-            case inspect.TupleType():
-                text = f"[{', '.join(map(self._type, of.item_types))}]"
-            case inspect.ListType() | inspect.VarTupleType():
-                text = f"Array<{self._type(of.item_type)}>"
-            case inspect.StructType():
-                text = of.cls.__name__.removesuffix("Data")
-                if text not in self._known:
-                    self._known[text] = ""  # it may hold itself
-                    self._known[text] = self._declared(text, of)
-            case _:
-                text = _PLAIN[type(of)]
-        return text
 
-    def _declared(self, name: str, of: inspect.StructType) -> str:
-        omits = of.cls.__struct_config__.omit_defaults
-        fields = [
-            f"{field.encode_name}{'?' if omits and not field.required else ''}: "
-            f"{self._type(field.type)}"
-            for field in of.fields
-        ]
-        if of.array_like:
-            return f"type {name} = [{', '.join(fields)}];\n"
-        return f"interface {name} {{ {'; '.join(fields)} }}\n"
+def _declared(name: str, of: inspect.StructType) -> str:
+    omits = of.cls.__struct_config__.omit_defaults
+    fields = [
+        f"{field.encode_name}{'?' if omits and not field.required else ''}: {_type(field.type)}"
+        for field in of.fields
+    ]
+    if of.array_like:
+        return f"type {name} = [{', '.join(fields)}];\n"
+    return f"interface {name} {{ {'; '.join(fields)} }}\n"
 
 
 if __name__ == "__main__":
     file = Path("build/page-data.d.ts")
     file.parent.mkdir(exist_ok=True)
-    files = Declarations(Index, BenchmarkFile, BenchmarkSource, ReleaseHistoryData)
-    file.write_text(str(files), encoding="utf-8")
+    for struct in (Index, BenchmarkFile, BenchmarkSource, ReleaseHistoryData):
+        _type(inspect.type_info(struct))
+    file.write_text("".join(_KNOWN.values()), encoding="utf-8")

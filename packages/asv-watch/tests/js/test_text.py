@@ -9,15 +9,12 @@ from tests.js.node import evaluate
 UNITS = ("seconds", "bytes", "samples/s", "FLOP", "ratio", "dispatches")
 
 
-def test_a_csv_cell_is_never_a_formula() -> None:
+def test_a_csv_cell_is_never_a_formula_and_a_markdown_cell_breaks_no_table() -> None:
     cells = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "a,b", 'say "x"', "two\nlines", -1.5, None]
     assert evaluate("page/save.js", "argument.map(module.csvField)", cells) == [
         "'=1+1", "'+1", "'-1", "'@SUM(A1)", "'\t=1",
         '"a,b"', '"say ""x"""', '"two\nlines"', "-1.5", "",
     ]  # fmt: skip
-
-
-def test_markdown_cells_cannot_break_the_table() -> None:
     sheet = {"head": ["case"], "rows": [["a | b\n<i>"]]}
     text = evaluate("page/save.js", "module.markdownText('x', argument)", sheet)
     assert text == "### x\n\n| case |\n| --- |\n| a \\| b \\<i\\> |\n"
@@ -25,66 +22,51 @@ def test_markdown_cells_cannot_break_the_table() -> None:
 
 def _numbers(smallest: int, largest: int) -> st.SearchStrategy[list[float]]:
     """Numbers with five digits, the most that data files store."""
-    number = st.builds(
-        lambda digits, power: float(f"{digits}e{power}"),
-        st.integers(10_000, 99_999),
-        st.integers(smallest, largest),
-    )
+    powers = st.integers(smallest, largest)
+    number = st.builds("{}e{}".format, st.integers(10_000, 99_999), powers).map(float)
     return st.lists(number, min_size=20, max_size=50)
 
 
+_RATIOS = st.floats(0.01, 100)
+
+
 @settings(max_examples=8)
-@given(_numbers(-13, 8))
-def test_values_are_written_as_in_the_data(values: list[float]) -> None:
+@given(_numbers(-13, 8), _numbers(-6, -3), st.lists(st.tuples(_RATIOS, _RATIOS), min_size=20))
+def test_numbers_are_written_as_in_the_data(
+    values: list[float], ratios: list[float], intervals: list[tuple[float, float]]
+) -> None:
     scales = [quantities.unit_scale(unit) for unit in UNITS]
     shown = evaluate(
         "text/format.js",
-        "argument.scales.map(scale => argument.values.map(v => module.formatValue(v, {scale})))",
-        {"values": values, "scales": scales},
+        "[...argument.scales.flatMap("
+        "scale => argument.values.map(value => module.formatValue(value, {scale}))), "
+        "...argument.ratios.map(ratio => module.formatChange(ratio)), "
+        "...argument.intervals.map(interval => module.formatInterval(interval))]",
+        {"scales": scales, "values": values, "ratios": ratios, "intervals": intervals},
     )
-    for unit, texts in zip(UNITS, shown, strict=True):
-        for value, text in zip(values, texts, strict=True):
-            assert _near(text, quantities.quantity(value, unit)), (value, unit)
+    wanted = [
+        *(quantities.quantity(value, unit) for unit in UNITS for value in values),
+        *map(quantities.change, ratios),
+        *map(quantities.interval, intervals),
+    ]
+    for text, expected in zip(shown, wanted, strict=True):
+        words = zip(text.split(), expected.split(), strict=True)
+        assert all(_is_near(*pair) for pair in words), (text, expected)
 
 
-@settings(max_examples=8)
-@given(_numbers(-6, -3))
-def test_changes_are_written_as_in_the_data(ratios: list[float]) -> None:
-    shown = evaluate("text/format.js", "argument.map(r => module.formatChange(r))", ratios)
-    for ratio, text in zip(ratios, shown, strict=True):
-        assert _near(text, quantities.change(ratio)), ratio
-
-
-@settings(max_examples=8)
-@given(st.lists(st.tuples(st.floats(0.01, 100), st.floats(0.01, 100)), min_size=20))
-def test_intervals_are_written_as_in_the_data(intervals: list[tuple[float, float]]) -> None:
-    shown = evaluate("text/format.js", "argument.map(module.formatInterval)", intervals)
-    for interval, text in zip(intervals, shown, strict=True):
-        ends, wanted = text.removesuffix(" %"), quantities.interval(interval).removesuffix(" %")
-        for end, expected in zip(ends.split(" to "), wanted.split(" to "), strict=True):
-            assert _near(end, expected), interval
+def _is_near(word: str, expected: str) -> bool:
+    """Tell whether words agree but for the rounding of a half, which languages differ in."""
+    if word == expected:
+        return True
+    plain = (each.replace("\N{MINUS SIGN}", "-").replace(",", "") for each in (word, expected))
+    one, two = (float(each.lstrip("±")) for each in plain)
+    last_digit = 10.0 ** -len(expected.partition(".")[2])
+    return abs(one - two) < 1.01 * last_digit or abs(one / two - 1) < 0.011
 
 
 def test_an_interval_of_cpu_time_names_its_clock() -> None:
     shown = evaluate("text/format.js", 'module.formatInterval(argument, "process")', (1.04, 1.06))
     assert shown == quantities.interval((1.04, 1.06), "process")
-
-
-def _near(text: str, expected: str) -> bool:
-    """Tell whether two texts agree but for the rounding of a half, which languages differ in."""
-    if text == expected:
-        return True
-    one, two = (float(_number(entry)) for entry in (text, expected))
-    last_digit = 10.0 ** -len(_number(expected).partition(".")[2])
-    close = abs(one - two) < 1.01 * last_digit or abs(one / two - 1) < 0.011
-    return close and text.split()[1:] == expected.split()[1:]
-
-
-def _number(text: str) -> str:
-    digits = (
-        text.replace("\N{MINUS SIGN}", "-").replace(",", "").replace("\N{NO-BREAK SPACE}", " ")
-    )
-    return digits.split()[0].lstrip("±")
 
 
 def test_addresses_keep_what_they_are_given() -> None:

@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,31 +14,18 @@ import msgspec
 import pytest
 
 from asv_watch.asv import publish_hook
-from asv_watch.comparison import Comparison
 from asv_watch.judge.changes import analyse
 from asv_watch.records.labels import UNDECLARED, Layout
 from asv_watch.records.loading import load_history
 from asv_watch.site.build import build_site
 from asv_watch.site.contents import Contents, contents_of, in_order
-from asv_watch.site.speeds import PublishedValue
 from asv_watch.versions.git import read_commits
-from tests.conftest import run
+from tests.conftest import ROOT, run
 from tests.generator import Generated, Plan, generate, small_plan
 from tests.making import LAYOUT
 
-SOURCES = Path(__file__).parents[2] / "src"
 ADDRESS = "https://example.org/torchspeed"
 ATOM = "{http://www.w3.org/2005/Atom}"
-PUBLISHED = tuple(
-    PublishedValue(
-        f"time_series.TimeSeries.time_forward('darnn', '{device}')",
-        seconds,
-        "seconds",
-        "A small computer: Benchmarks (2021), https://example.org/others",
-        "Another framework, and the work differs.",
-    )
-    for device, seconds in (("cpu", 0.09129), ("cuda", 13.808))
-)
 
 
 @dataclass(frozen=True)
@@ -70,33 +56,25 @@ class Project:
         return data
 
     def result_files(self) -> list[Path]:
-        return sorted(
-            path for path in self.results.glob("*/*.json") if path.name != "machine.json"
-        )
+        return sorted(self.results.glob("*/*-*.json"))
 
     def publish(self, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
         """Run `asv publish` in the project's folder as a person would."""
-        environment = {**os.environ, "PYTHONPATH": str(SOURCES), "OMP_NUM_THREADS": "1"}
-        environment |= options.pop("env", {})
-        command = sys.executable, "-m", "asv", "publish", *arguments
-        return run(*command, env=environment, **{"cwd": self.root} | options)
+        variables = {"PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
+        environment = os.environ | variables | options.pop("env", {})
+        asv = sys.executable, "-m", "asv"
+        return run(*asv, "publish", *arguments, cwd=self.root, env=environment, **options)
 
-    def contents(self, comparisons: Mapping[str, tuple[Comparison, ...]] = {}) -> Contents:
-        """What a site shows of the stored results, and of further comparisons of some machines."""
+    def contents(self) -> Contents:
+        """What a site shows of the stored results."""
         commits = read_commits(self.root / "repository")
         history = in_order(load_history(self.results, commits, layout=self.layout))
-        history = replace(history, comparisons={**history.comparisons, **comparisons})
         return contents_of(history, analyse(history))
 
-    def build(self, comparisons: Mapping[str, tuple[Comparison, ...]] = {}) -> None:
+    def build(self) -> None:
         """Build the site without the time that asv takes to start."""
-        build_site(
-            self.html,
-            self.contents(comparisons),
-            generated=1_790_000_000,
-            project=publish_hook.Project("torchspeed", ADDRESS, f"{ADDRESS}/commit/", ""),
-            published=PUBLISHED,
-        )
+        named = publish_hook.Project("torchspeed", ADDRESS, f"{ADDRESS}/commit/", "")
+        build_site(self.html, self.contents(), generated=1_790_000_000, project=named)
 
 
 def make_project(root: Path, plan: Plan, **settings: Any) -> Project:
@@ -131,33 +109,23 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Project:
 @pytest.fixture(scope="session")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A site from names, parameters, commits, machines and reasons that are markup."""
-    project = make_project(
-        tmp_path_factory.mktemp("hostile") / "it", Plan(commits=30, hostile=True)
-    )
+    plan = Plan(commits=30, hostile=True)
+    project = make_project(tmp_path_factory.mktemp("hostile") / "it", plan)
     project.build()
     return project
 
 
 @pytest.fixture(scope="session")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A small project, published once, to be copied by the tests that change one."""
-    project = make_project(tmp_path_factory.mktemp("template") / "it", small_plan(12))
-    project.publish()
-    return project
+    """A small project, to be copied by the tests that change one."""
+    return make_project(tmp_path_factory.mktemp("template") / "it", small_plan(12))
 
 
 @pytest.fixture
-def site(template: Project, tmp_path: Path) -> Project:
-    """A small project of one's own, already published."""
+def project(template: Project, tmp_path: Path) -> Project:
+    """A small project of one's own, not yet published."""
     shutil.copytree(template.root, tmp_path / "it", symlinks=True)
     return replace(template, root=tmp_path / "it")
-
-
-@pytest.fixture
-def project(site: Project) -> Project:
-    """A small project of one's own, not yet published."""
-    shutil.rmtree(site.html)
-    return site
 
 
 def registered(path: Path) -> tuple[str, Any]:
@@ -178,9 +146,9 @@ def tree(folder: Path) -> dict[str, bytes]:
     }
 
 
-def parsed_xml(raw: bytes) -> ET.Element:
+def parsed_xml(path: Path) -> ET.Element:
     """A document that we wrote ourselves, parsed; fails unless it is well-formed."""
-    return ET.fromstring(raw)  # noqa: S314
+    return ET.fromstring(path.read_bytes())  # noqa: S314
 
 
 def case_of(index: dict[str, Any], series: dict[str, Any]) -> str:

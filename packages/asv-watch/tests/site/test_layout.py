@@ -19,42 +19,26 @@ DECLARED = Layout(
 )
 
 
-def benchmark(name: str, kind: str = "time", **params: tuple[str, ...]) -> Benchmark:
+def benchmark(name: str, **params: tuple[str, ...]) -> Benchmark:
+    prefix = name.rpartition(".")[2].partition("_")[0]
+    kind = {"peakmem": "peakmemory"}.get(prefix, prefix)
     unit = {"time": "seconds", "peakmemory": "bytes"}.get(kind, "unit")
     return Benchmark(name, kind, unit, tuple(params), tuple(params.values()))
 
 
-def test_declared_rows_columns_and_labels() -> None:
-    forward = benchmark("plain.CNNs.time_forward", model=("'a'",), device=("'cpu'",))
-    labels = DECLARED.labels_of(forward, ("'a'", "'cpu'"))
-    assert labels == {
-        "implementation": "plain", "model": "a", "device": "cpu", "pass": "forward",
-        "metric": "time",
-    }  # fmt: skip
-    assert DECLARED.row(Case(forward.name, ("'a'", "'cpu'"), labels)) == "a"
-    assert DECLARED.column(labels) == ("cpu", "forward")
-    assert with_columns(DECLARED, [forward, forward]) is DECLARED
+def test_with_declared_rows_names_of_functions_and_classes_tell_the_rest() -> None:
+    for name, metric in {
+        "a.A.time_forward": "time",
+        "a.A.peakmem_backward": "peak memory",
+        "a.A.time_epoch": "epoch time",
+        "a.A.track_flops_forward": "FLOPs",
+        "a.TimeToAccuracy.track_seconds": "time to accuracy",
+        "a.Accuracy.track_forward": "Accuracy",
+    }.items():
+        assert DECLARED.labels_of(benchmark(name), ())["metric"] == metric, name
     assert DECLARED.group(benchmark("small_cnns.CNNs.time_forward")) == "small CNNs"
-    imported = benchmark("imports.Imports.time_import")
-    assert DECLARED.row(Case(imported.name, (), DECLARED.labels_of(imported, ()))) == "Imports"
-
-
-@pytest.mark.parametrize(
-    ("name", "kind", "metric"),
-    [
-        ("a.A.time_forward", "time", "time"),
-        ("a.A.peakmem_backward", "peakmemory", "peak memory"),
-        ("a.A.time_epoch", "time", "epoch time"),
-        ("a.A.track_flops_forward", "track", "FLOPs"),
-        ("a.A.track_graph_breaks", "track", "graph breaks"),
-        ("a.TimeToAccuracy.track_seconds", "track", "time to accuracy"),
-        ("a.Accuracy.track_forward", "track", "Accuracy"),
-    ],
-)
-def test_with_declared_rows_the_functions_name_tells_the_metric(
-    name: str, kind: str, metric: str
-) -> None:
-    assert DECLARED.labels_of(benchmark(name, kind), ())["metric"] == metric
+    without_model = Case("imports.Imports.time_import", (), {})
+    assert DECLARED.row(without_model) == "Imports"
 
 
 @pytest.mark.parametrize("wrong", [{"rows": "modle"}, {"columns": ("pass", "modle")}])

@@ -1,21 +1,31 @@
 """A report says of each change what, since when, how much, how certain, which commit and why."""
 
+import json
+import os
 import re
+import sys
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
-from asv_watch.judge.changes import Change, analyse
+from asv_watch.cli.main import main
+from asv_watch.comparison import Comparison
+from asv_watch.judge.changes import analyse
 from asv_watch.records.history import History
-from asv_watch.records.store import Explanation, OperatorDifference, StoredExplanation
+from asv_watch.records.records import Environment
 from asv_watch.site.contents import contents_of
 from asv_watch.site.report import Markup, write_report
 from asv_watch.text import quantities
 from asv_watch.versions.git import Ancestry
-from asv_watch.versions.version import Version
-from tests.judge.test_changes import comparison, history_of, noisy
-from tests.making import MACHINE, commit_hash
+from tests.conftest import commit, run
+from tests.making import ENVIRONMENT, MACHINE, commit_hash, make_history, make_series
+from tests.planted_comparisons import compared_commits, store
+from tests.stored import TIME_A, store_benchmarks, store_run
+from tests.torchless import project_files
 
 CASE = "suite.Suite.time_forward('darnn', 'cpu')"
 
@@ -23,24 +33,28 @@ CASE = "suite.Suite.time_forward('darnn', 'cpu')"
 @pytest.fixture
 def history() -> History:
     """A case became 20 % slower two commits before the newest, as a comparison measured."""
-    return history_of(noisy({38: 1.2}), comparisons=comparison(37, 38, 1.2))
-
-
-def _change(history: History) -> Change:
-    [change] = analyse(history).changes
-    return change
+    series = make_series([1 + number % 3 / 100 for number in range(40)])
+    compared = compared_commits((commit_hash(37), commit_hash(38)), {CASE: 1.2}, at=1)
+    environment = Environment(ENVIRONMENT, "3.11", {"torch": "2.15.0"})
+    return make_history(
+        [series],
+        environments={ENVIRONMENT: environment},
+        comparisons={MACHINE: tuple(compared)},
+    )
 
 
 def _report(
-    history: History, changes: list[Change], markup: Markup, ancestry: Ancestry | None = None
+    history: History, markup: Markup, ancestry: Ancestry | None = None, previous: int = 37
 ) -> str:
-    return write_report(contents_of(history, analyse(history), ancestry), changes, markup)
+    """Describe the change, as that of the commits after ``previous``."""
+    [change] = analyse(history).changes
+    change = msgspec.structs.replace(change, previous=previous)
+    return write_report(contents_of(history, analyse(history), ancestry), [change], markup)
 
 
 def test_a_measured_change_is_described_as_markdown_and_as_text(history: History) -> None:
-    change = _change(history)
-    markdown = _report(history, [change], "markdown")
-    title, _, *facts = markdown.splitlines()
+    [change] = analyse(history).changes
+    title, _, *facts = _report(history, "markdown").splitlines()
     assert change.interval is not None
     size = f"+20.0 % ({quantities.interval(change.interval)})"
     assert title == f"### `darnn · cpu · forward`: worse, {size}"
@@ -55,50 +69,97 @@ def test_a_measured_change_is_described_as_markdown_and_as_text(history: History
     command = f"asv-watch compare --before {before} --after {after} --cases "
     pattern = "'suite.Suite.time_forward..darnn., .cpu..'"
     assert described["Reproduce"] == f"`{command}{pattern} --release 2.15.0`"
-    assert re.search(pattern.strip("'"), CASE)
 
-    text = _report(history, [change], "text")
+    text = _report(history, "text")
     assert text.splitlines()[0] == title.removeprefix("### ").replace("`", "")
     assert "**" not in text
     for name, fact in described.items():
         assert re.search(rf"^  {name}: +{re.escape(fact.replace('`', ''))}$", text, re.M)
 
 
-def test_commit_and_operator_are_named_where_they_are_known(history: History) -> None:
-    versions = [Version(commit_hash(n), {"torch": "2.15.0"}, "3.11") for n in (37, 38)]
-    operator = OperatorDifference("aten::cumsum", "[]", (1.0, 1.0), (0.001, 0.002), clear=True)
-    explanation = Explanation(seconds=(0.005, 0.006), operators=(operator,))
-    stored = StoredExplanation(
-        case=CASE, at=1, before=versions[0], after=versions[1], explanation=explanation
-    )
-    history = replace(history, explanations={MACHINE: (stored,)})
-    assert "all of it: aten::cumsum, 1.00 → 2.00 ms" in _report(
-        history, [_change(history)], "markdown"
-    )
-
-
 def test_a_change_that_may_be_of_several_commits_says_how_to_list_them(history: History) -> None:
-    change = msgspec.structs.replace(_change(history), previous=30)
-    text = _report(history, [change], "text")
+    text = _report(history, "text", previous=30)
     commits = f"{commit_hash(30)[:8]}..{commit_hash(38)[:8]}"
     assert f"one of 8 (not bisected): git log --oneline {commits}\n" in text
     assert f"one of 8 commits up to {commit_hash(38)[:8]}, not bisected, 20" in text
 
 
 def test_commits_that_change_nothing_measured_are_no_suspects(history: History) -> None:
-    change = msgspec.structs.replace(_change(history), previous=30)
-    touching = [commit_hash(33), commit_hash(36)]
-    two = _report(history, [change], "text", Ancestry(history.commits, touching, ("src",)))
-    assert "Commit:      one of 2 that change what is measured, of 8 (not bisected): git" in two
-    alone = _report(history, [change], "text", Ancestry(history.commits, touching[:1], ("src",)))
-    assert re.search(rf"Commit: +{touching[0][:8]}\n", alone)
-    assert f"only {touching[0][:8]} of 8 commits touches what is measured" in alone
+    def told(*touching: str) -> str:
+        return _report(history, "text", Ancestry(history.commits, touching, ("src",)), 30)
+
+    first, second = commit_hash(33), commit_hash(36)
+    two = "Commit:      one of 2 that change what is measured, of 8 (not bisected): git"
+    assert two in told(first, second)
+    assert re.search(rf"Commit: +{first[:8]}\n", told(first))
+    assert f"only {first[:8]} of 8 commits touches what is measured" in told(first)
 
 
 def test_a_subject_is_code_in_a_report(history: History) -> None:
     subject = "@everyone ![](http://x/y.png) <img src=x> ``x`` <!-- # [a](b)"
     commits = [msgspec.structs.replace(commit, subject=subject) for commit in history.commits]
-    hostile = replace(history, commits=tuple(commits))
-    for line in _report(hostile, [_change(history)], "markdown").splitlines():
+    for line in _report(replace(history, commits=tuple(commits)), "markdown").splitlines():
         outside = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", line)
         assert not re.search(r"@|<|!\[", outside), line
+
+
+STORED = "s.time_a(1)"
+
+
+@pytest.fixture
+def hashes(make_repository: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Four commits, of which the second and the third are measured: the third is 10 % slower."""
+    root = make_repository(project_files(""))
+    made = [commit(root, {"x": text}, f"Write {text}") for text in ("2", "3", "4", "5")]
+    monkeypatch.chdir(root)
+    results = Path("results")
+    store_benchmarks(results, TIME_A)
+    before, after = made[1:3]
+    for hash_, seconds in ((before, 0.0100), (after, 0.0110)):
+        measured = Comparison(STORED, 6, rounds=((seconds,),))
+        store_run(results, measured, commit=hash_, requirements={"torch": "2.15.0"})
+    store(results, compared_commits((before, after), {STORED: 1.1}, at=1, machine="m"))
+    return made
+
+
+def _reported(capsys: pytest.CaptureFixture[str], *options: str) -> list[dict[str, Any]]:
+    assert main(["report", "--json", "-", *options]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["schema"], answer["command"]) == (1, "report")
+    differences: list[dict[str, Any]] = answer["differences"]
+    return differences
+
+
+def test_a_measured_change_as_json(hashes: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    [change] = _reported(capsys, "--state", "measured")
+    assert (change["case"], change["verdict"], change["machine"]) == (STORED, "slower", "m")
+    assert change["worse"]
+    assert change["ratio"] == pytest.approx(1.1)
+    assert change["commits"] == [hashes[2]]
+    assert "expected" not in change
+    note = f'[[change]]\ncommit = "{hashes[2]}"\nkind = "{{}}"\ntext = "twice the batch"\n'
+    Path("results/notes.toml").write_text(note.format("explained"))
+    assert "expected" not in _reported(capsys)[0]
+    Path("results/notes.toml").write_text(note.format("expected"))
+    assert _reported(capsys)[0]["expected"] == "expected: twice the batch"
+
+
+def test_only_changes_since_a_revision_are_reported(
+    hashes: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for before in ("HEAD~3", "HEAD~2", hashes[1][:9]):  # the first one was never measured
+        assert len(_reported(capsys, "--since", before)) == 1
+    for after in ("HEAD~1", "HEAD", "main", hashes[3]):
+        assert _reported(capsys, "--since", after) == []
+    assert main(["report", "--since", "yesterday"]) == 1
+    assert re.search(r"'yesterday' is neither a commit, tag or ", capsys.readouterr().err)
+
+
+def test_a_report_is_printed_whatever_standard_output_can_encode(hashes: list[str]) -> None:
+    note = f'[[change]]\ncommit = "{hashes[2]}"\nkind = "expected"\ntext = "größer 😀"\n'
+    Path("results/notes.toml").write_text(note, encoding="utf-8")
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-m", "asv_watch.cli", "report", "--state", "measured"]
+    assert r"expected: gr\xf6\xdfer \U0001f600" in run(*command, env=environment).stdout
+    answer = json.loads(run(*command, "--json", "-", env=environment).stdout)
+    assert answer["differences"][0]["expected"] == "expected: größer 😀"

@@ -1,9 +1,13 @@
 """A folder's new contents arrive whole, or the old ones stay."""
 
+import errno
 import os
 import signal
+from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -16,32 +20,26 @@ from tests.site.conftest import tree
 def site(tmp_path: Path) -> Path:
     folder = tmp_path / "html"
     with swapped_in(folder) as fresh:
-        for name in (MANIFEST, "index.html", "old.js"):
-            (fresh / name).write_text(f"old {name}")
-        (fresh / "data").mkdir()
-        (fresh / "data" / "index.js").write_text("old data")
+        fill(fresh, "old")
     return folder
 
 
-def fill(fresh: Path) -> None:
-    for name in (MANIFEST, "index.html", "new.js"):
-        (fresh / name).write_text(f"new {name}")
+def fill(fresh: Path, age: str = "new") -> None:
     (fresh / "data").mkdir()
-    (fresh / "data" / "index.js").write_text("new data")
+    for name in (MANIFEST, "index.html", f"{age}.js", "data/index.js"):
+        (fresh / name).write_text(f"{age} {name}")
 
 
-def test_everything_is_replaced_and_the_folder_stays_the_same(site: Path) -> None:
-    inode = site.stat().st_ino
-    with swapped_in(site) as fresh:
-        fill(fresh)
-    assert tree(site) == {
-        ".gitignore": KEPT_TEXT.encode(),
-        MANIFEST: f"new {MANIFEST}".encode(),
-        "data/index.js": b"new data",
-        "index.html": b"new index.html",
-        "new.js": b"new new.js",
-    }
-    assert site.stat().st_ino == inode
+def before_rename(number: int, act: Callable[[], None]) -> Callable[[Any, Any], None]:
+    """Return a rename that acts right before one of its calls, counted from 1."""
+    rename, calls = os.rename, count(1)
+
+    def renamed(source: Any, target: Any) -> None:
+        if next(calls) == number:
+            act()
+        rename(source, target)
+
+    return renamed
 
 
 @pytest.mark.parametrize("at", range(1, 9))
@@ -49,17 +47,8 @@ def test_a_failure_at_any_step_of_the_swap_is_rolled_back(
     site: Path, at: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = tree(site)
-    rename = os.rename
-    calls = 0
-
-    def failing(source: Any, target: Any) -> None:
-        nonlocal calls
-        calls += 1
-        if calls == at:
-            raise OSError(28, "No space left on device", str(target))
-        rename(source, target)
-
-    monkeypatch.setattr(os, "rename", failing)
+    full = Mock(side_effect=OSError(errno.ENOSPC, "No space left on device"))
+    monkeypatch.setattr(os, "rename", before_rename(at, full))
     with pytest.raises(WatchError, match="No space left"), swapped_in(site) as fresh:
         fill(fresh)
     assert tree(site) == before
@@ -68,25 +57,21 @@ def test_a_failure_at_any_step_of_the_swap_is_rolled_back(
 @pytest.mark.parametrize("at", range(1, 9))
 def test_after_a_kill_at_any_step_of_the_swap_the_next_one_succeeds(site: Path, at: int) -> None:
     killed = os.fork()
-    if not killed:  # the child: killed right before one of the renames
-        rename, calls = os.rename, 0
-
-        def striking(source: Any, target: Any) -> None:
-            nonlocal calls
-            calls += 1
-            if calls == at:
-                os.kill(os.getpid(), signal.SIGKILL)
-            rename(source, target)
-
-        os.rename = striking  # type: ignore[assignment]
+    if not killed:
+        strike = before_rename(at, lambda: os.kill(os.getpid(), signal.SIGKILL))
+        os.rename = strike  # type: ignore[assignment]
         with swapped_in(site) as fresh:
             fill(fresh)
         os._exit(0)
+    inode = site.stat().st_ino
     _, status = os.waitpid(killed, 0)
     assert os.WTERMSIG(status) == signal.SIGKILL
     with pytest.raises(ValueError, match="halfway"), swapped_in(site) as fresh:
         raise ValueError("halfway")  # an attempt that fails must not block the next one either
     with swapped_in(site) as fresh:
         fill(fresh)
-    assert tree(site)["index.html"] == b"new index.html"
+    names = MANIFEST, "index.html", "new.js", "data/index.js"
+    new = {name: f"new {name}".encode() for name in names}
+    assert tree(site) == new | {".gitignore": KEPT_TEXT.encode()}
     assert not (site / ".publishing").exists()
+    assert site.stat().st_ino == inode, "a server goes on serving it"
