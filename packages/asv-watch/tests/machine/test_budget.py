@@ -1,5 +1,6 @@
 """A night, a run or a comparison whose time is over in the middle of a case."""
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,6 +23,7 @@ def track_slow():
     time.sleep(300)
 
 track_quick.exact = track_slow.exact = True  # so one round suffices
+track_slow.timeout = 200
 """
 
 
@@ -33,7 +35,9 @@ def test_a_case_is_stopped_when_the_time_is_over_and_what_was_finished_is_kept(
     if job == "compare":
         commit(project, {"src/package.py": "# another"}, "Change the package")
     option = "--limit" if job == "compare" else "--budget"
+    started = time.monotonic()
     output, _ = run_driver(job, project, tmp_path, option, "20s")
+    assert time.monotonic() - started < 100, "it waited for the case"
     assert measured_processes(project) == []
     [case], _ = read_record(project / "results")
     assert case.case == "suite.track_quick"
