@@ -1,30 +1,28 @@
 """One round: real processes that take samples in turn, and cases that cannot be measured."""
 
-import atexit
 import contextlib
 import dataclasses
 import functools
-import io
 import itertools
 import math
 import os
-import shutil
+import re
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-import venv
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
-import asv_runner
 import pytest
 
 from asv_watch.asv.declared import Declared
 from asv_watch.asv.settings import EnvironmentSpec
+from asv_watch.comparison import Clock as ClockName
 from asv_watch.engine import processes
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.measuring import measure_cases
@@ -32,101 +30,49 @@ from asv_watch.engine.processes import CaseFailedError, CaseSkippedError, SidePr
 from asv_watch.engine.rounds import Sampling, clock_of
 from asv_watch.engine.workplace import Side
 from asv_watch.errors import MachineError
-from asv_watch.machine.budget import Budget, BudgetSpentError
-from asv_watch.machine.children import GIB, MEMORY_LIMIT, Child, Lines
+from asv_watch.machine.children import MEMORY_LIMIT
 from asv_watch.probes.measure import _waits_are_counted
 from tests.engine.test_simulated_busy import BusyProcess, Clock
-from tests.leftovers import DETACHES, measured_processes, runs, wait_until_none_is_left
+from tests.leftovers import wait_until_none_is_left
+from tests.torchless import make_interpreter
 
-SUITE = '''
-import gc
-import itertools
+SUITE = """
 import os
-import resource
-import signal
-import subprocess
 import time
 
 import package
+from noting import note
 
-CALLS = itertools.count()
-
-with open(os.environ["NOTES"] + "-imports", "a") as notes:
-    notes.write(package.NAME)
+note("-imports", package.NAME)
 
 
 class Suite:
-    """Notes who is sampled, and takes as long as its side says."""
-
-    params = [
-        *("works", "absent", "raises", "sleeps", "dies", "lineage", "dawdles"),
-        *("killed", "hungry", "half", "other", "disk"),
-    ]
     timer = time.process_time
-    number = 1
-    warmup_time = 0
+    number, warmup_time = 1, 0
 
-    def setup(self, how):
+    def setup(self):
         print("what a suite prints is no sample")
-        if how == "absent":
-            time.sleep(package.SECONDS)
-            raise NotImplementedError("nobody has it")
-        if how == "lineage":
-            with open(os.environ["NOTES"], "a") as notes:
-                notes.write(f"{os.getpid()} {os.getppid()}\\n")
+        note("-lineage", f"{os.getpid()} {os.getppid()}\\n")
 
-    def time_it(self, how):
-        if how == "raises":
-            raise RuntimeError("out of cheese")
-        if how == "sleeps":
-            time.sleep(60)
-        if how == "dies":
-            os._exit(7)
-        if how == "killed":
-            os.kill(os.getpid(), signal.SIGKILL)
-        if how == "hungry":
-            resource.setrlimit(resource.RLIMIT_AS, (1 << 28, 1 << 28))
-            bytearray(1 << 30)
-        if how in ("half", "other"):
-            [channel] = [x for x in gc.get_objects() if type(x).__name__ == "_Channel"]
-            line = b'{"seconds": ' if how == "half" else b'{"status": null}\\n'
-            os.write(channel._answers.fileno(), line)
-            time.sleep(60)
-        if how == "disk":
-            with open("/dev/full", "w") as full:
-                full.write("x")
-        if how in ("lineage", "dawdles"):
-            is_slow = how == "dawdles" and next(CALLS) > 4
-            time.sleep(2.5 if is_slow else 0.01)
-            return
-        with open(os.environ["NOTES"], "a") as notes:
-            notes.write(package.NAME + str(len(os.sched_getaffinity(0))))
+    def time_it(self):
+        note("", package.NAME + str(len(os.sched_getaffinity(0))))
         end = time.process_time() + package.SECONDS
         while time.process_time() < end:
             pass
 
 
-class Suspended:
-    """Side B is stopped for a second in a sample, as a laptop that goes to sleep."""
-
-    timer = time.perf_counter
-    number = 1
-    warmup_time = 0
-
-    calls = 0
+class Absent:
+    def setup(self):
+        time.sleep(package.SECONDS)
+        raise NotImplementedError("nobody has it")
 
     def time_it(self):
-        self.calls += 1
-        if package.NAME == "B" and self.calls == 6:  # the warm-up of 0.1 s has 5 at most
-            subprocess.Popen(["sh", "-c", f"sleep 1; kill -CONT {os.getpid()}"])
-            os.kill(os.getpid(), signal.SIGSTOP)
-        time.sleep(0.02)
+        pass
 
 
 class Cached:
     def setup_cache(self):
-        with open(os.environ["NOTES"] + "-caches", "a") as notes:
-            notes.write(package.NAME)
+        note("-caches", package.NAME)
         return 3
 
     def time_it(self, three):
@@ -135,77 +81,37 @@ class Cached:
 
 def timeraw_it():
     return "time.sleep(package.SECONDS)", "import package, time"
-'''
-VALUES = """
-import os
-import sys
-
-HELD = []
-PRELOADED = "colorsys" in sys.modules
-
-def teardown():
-    with open(os.environ["NOTES"], "a") as notes:
-        notes.write("end ")
-
-def track_held():
-    HELD.append(bytearray(50_000_000))
-    return len(HELD)
-
-def peakmem_little():
-    return bytearray(10_000_000)
-
-def track_preloaded():
-    return int(PRELOADED)
-
-def time_preloaded():
-    assert PRELOADED
-"""
 
 
-MEETING = """
-import os
-import time
-from pathlib import Path
-
-import package
-
-def peakmem_of_both():
-    folder = Path(os.environ["NOTES"]).parent
-    (folder / f"here-{package.NAME}").touch()
-    while len(list(folder.glob("here-*"))) < 2:
-        time.sleep(0.01)
-
-def peakmem_of_one():
-    here = Path(os.environ["NOTES"]).parent / "here"
-    here.mkdir()
-    time.sleep(0.1)
-    here.rmdir()
+def track_it():
+    return 1
 """
 
 
 @pytest.fixture(autouse=True)
-def suites(tmp_path: Path) -> Path:
+def suites(tmp_path: Path) -> None:
     folder = tmp_path / "benchmarks"
     folder.mkdir()
     (folder / "__init__.py").touch()
     (folder / "suite.py").write_text(SUITE)
-    return folder
 
 
-NOTED = """
-import os
-with open(os.environ["NOTES"] + "-modules", "a") as notes:
-    notes.write("imported ")
-"""
 THREAD = """
 import threading, time
 threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
 """
-LEAVING = """
-import subprocess
-subprocess.Popen(["sleep", "0.1"])
-"""
-PAUSING_THREAD = """
+NOTED = "import noting\nnoting.note('-modules', 'imported ')\n"
+MODULES = {
+    "noting": """
+import os
+
+def note(kind, text):
+    with open(os.environ["NOTES"] + kind, "a") as notes:
+        notes.write(text)
+""",
+    "noted": NOTED,
+    "threaded": NOTED + THREAD,
+    "pausing": f"""{NOTED}
 import os, threading, time
 over = threading.Event()
 threading.Thread(target=over.wait, daemon=True).start()
@@ -216,94 +122,96 @@ def end_thread():
         time.sleep(0.001)
 
 os.register_at_fork(before=end_thread)
-"""
-CURIOUS = """
+""",
+    "curious": f"""{NOTED}
 try:
     import package
 except ImportError:
     package = None
-"""
+""",
+    "mute": "assert 0",
+    "leaving": "import subprocess\nsubprocess.Popen(['sleep', '0.1'])\n",
+}
+"""Modules of the environment."""
 
-
-Sides = tuple[Side, Side]
+Sides = Sequence[Side]
 
 
 @functools.cache
 def environment() -> Path:
-    """An environment that has asv_runner, and modules that note when they are imported."""
+    """An environment that has asv_runner and `MODULES`."""
     folder = Path(tempfile.mkdtemp(prefix="environment-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    venv.create(folder, symlinks=True)
+    make_interpreter(folder, "2.7", 0.0)
     [packages] = folder.glob("lib/python*/site-packages")
-    (packages / "asv_runner").symlink_to(Path(asv_runner.__file__).parent)
-    (packages / "noted.py").write_text(NOTED)
-    (packages / "threaded.py").write_text(NOTED + THREAD)
-    (packages / "pausing.py").write_text(NOTED + PAUSING_THREAD)
-    (packages / "curious.py").write_text(NOTED + CURIOUS)
-    (packages / "leaving.py").write_text(LEAVING)
+    for name, code in MODULES.items():
+        (packages / f"{name}.py").write_text(code)
     return folder
 
 
-def _side(folder: Path, name: str, seconds: float = 0.002, engine: str = "") -> Side:
+def _side(
+    folder: Path,
+    name: str,
+    seconds: float = 0.002,
+    *,
+    engine: str = "",
+    clock: ClockName = "",
+    preload: tuple[str, ...] = (),
+    suites: str = "benchmarks",
+    **variables: str,
+) -> Side:
     source = folder / name
     source.mkdir()
     (source / "package.py").write_text(f"NAME = {name!r}\nSECONDS = {seconds}\n")
-    variables = {"NOTES": str(folder / "notes")}
-    declared = Declared(fork_safe_from={"engine": "2.7"})
-    return Side(
-        name,
-        source,
-        EnvironmentSpec(
-            {"engine": engine} if engine else {}, "", environment(), variables, declared
-        ),
-        folder / "benchmarks",
+    spec = EnvironmentSpec(
+        {"engine": engine} if engine else {},
+        "",
+        environment(),
+        {"NOTES": str(folder / "notes"), **variables},
+        Declared(fork_safe_from={"engine": "2.7"}, clock=clock, preload=preload),
     )
+    return Side(name, source, spec, folder / suites)
 
 
 @pytest.fixture
 def sides(tmp_path: Path) -> Sides:
-    return _side(tmp_path, "A"), _side(tmp_path, "B")
+    return [_side(tmp_path, name) for name in "AB"]
 
 
 @contextlib.contextmanager
-def _servers(
-    sides: Sequence[Side], seed: int = 1, preload: Sequence[str] = ()
-) -> Iterator[list[SideProcess]]:
+def _servers(sides: Sides, seed: int = 1) -> Iterator[list[SideProcess]]:
     with contextlib.ExitStack() as stack:
         yield [
-            stack.enter_context(SideProcess(side, side.source, seed, preload=preload))
+            stack.enter_context(SideProcess(side, side.source, seed, preload=["leaving"]))
             for side in sides
         ]
 
 
 def _measure(
-    sides: Sequence[Side],
-    *cases: MeasurableCase,
-    number: int = 0,
-    seed: int = 1,
-    preload: Sequence[str] = (),
+    sides: Sides, *cases: MeasurableCase, number: int = 0, seed: int = 1
 ) -> list[tuple[SideResult, ...]]:
     """Measure a round of each case, with the same servers."""
-    with _servers(sides, seed, preload) as servers:
+    with _servers(sides, seed) as servers:
         return [processes.measure_round(servers, case, number=number) for case in cases]
 
 
-def _ratio(numbers: Sequence[SideResult]) -> float:
-    before, after = numbers
-    return after.value / before.value
+def _case(identity: str, timeout: float = 30.0) -> MeasurableCase:
+    """A case by its identity; without ``.time`` it is one of a value."""
+    is_timed = ".time" in identity
+    return MeasurableCase(identity, identity, timeout, "time" if is_timed else "value")
 
 
-def _case(index: int, timeout: float = 30.0) -> MeasurableCase:
-    return MeasurableCase("a case", f"suite.Suite.time_it-{index}", timeout)
+WORKS = _case("suite.Suite.time_it")
 
 
 def _write(
-    suites: Path, code: str, name: str = "time_it", timeout: float = 30.0
+    sides: Sides, code: str, name: str = "time_it", timeout: float = 30.0
 ) -> MeasurableCase:
-    """Write a suite and return its case; without ``time_`` it is one of a value."""
-    (suites / "own.py").write_text(code)
-    is_timed = "time_" in name
-    return MeasurableCase("x", f"own.{name}", timeout, "time" if is_timed else "value")
+    (sides[0].suites / "own.py").write_text(code)
+    return _case(f"own.{name}", timeout)
+
+
+def _noted(sides: Sides, kind: str = "") -> str:
+    return Path(sides[0].environment.variables["NOTES"] + kind).read_text()
 
 
 @pytest.mark.parametrize(
@@ -315,13 +223,13 @@ def _write(
         ("ABCD", 1, "BCAD CDBA DACB ABDC"),
     ],
 )
-def test_all_sides_are_sampled_alike_on_one_core(
+def test_sides_take_turns_on_one_core(
     tmp_path: Path, names: str, number: int, orders: str
 ) -> None:
     sides = [_side(tmp_path, name) for name in names]
-    [numbers] = _measure(sides, _case(0), number=number)
+    [numbers] = _measure(sides, WORKS, number=number)
     assert all(0.0015 < number.value < 0.02 for number in numbers)
-    notes = (tmp_path / "notes").read_text()
+    notes = _noted(sides)
     turns = list(itertools.islice(itertools.cycle(orders.split()), processes.MOST_SAMPLES))
     assert any(  # before that they warm up
         notes[::2].endswith("".join(turns[:samples]))
@@ -331,9 +239,7 @@ def test_all_sides_are_sampled_alike_on_one_core(
 
 
 @pytest.mark.parametrize("sides", range(2, 9))
-def test_each_side_stands_in_each_place_and_follows_each_other_side_equally_often(
-    sides: int,
-) -> None:
+def test_each_side_takes_each_place_and_follows_each_other_equally_often(sides: int) -> None:
     orders = processes.sampling_orders(sides, number=0)
     places = Counter((place, side) for order in orders for place, side in enumerate(order))
     followed = Counter(pair for order in orders for pair in itertools.pairwise(order))
@@ -342,25 +248,68 @@ def test_each_side_stands_in_each_place_and_follows_each_other_side_equally_ofte
     assert followed == dict.fromkeys(itertools.permutations(range(sides), 2), times)
 
 
-def test_a_sample_is_timed_by_the_wall_and_by_the_processor(tmp_path: Path, suites: Path) -> None:
+def test_a_sample_is_timed_by_the_wall_and_by_the_processor(tmp_path: Path) -> None:
+    by_wall, by_cpu = [_side(tmp_path, "A")], [_side(tmp_path, "B", clock="process")]
     code = "import time\ndef time_it():\n    time.sleep(0.03)\n    sum(range(1_000_000))\n"
-    case = _write(suites, code)
-    [[number]] = _measure([_side(tmp_path, "A")], case)
+    case = _write(by_wall, code)
+    [[number]] = _measure(by_wall, case)
     assert number.wall is not None
     assert number.cpu is not None
     assert number.value == pytest.approx(number.wall, rel=0.01)
     assert 0 < number.cpu < number.wall - 0.025
-    side = _side(tmp_path, "B")
-    declared = Declared(clock="process")
-    environment = dataclasses.replace(side.environment, declared=declared)
-    side = dataclasses.replace(side, environment=environment)
-    [[number]] = _measure([side], case)
+    [[number]] = _measure(by_cpu, case)
     assert number.wall is not None
     assert number.value == pytest.approx(number.cpu, rel=0.01)
     assert number.value < number.wall - 0.025
     assert clock_of(case, [(number,)]) == number.clock == "process"
-    [[number]] = _measure([side], MeasurableCase("x", "suite.timeraw_it", 30.0))
+    [[number]] = _measure(by_cpu, _case("suite.timeraw_it"))
     assert (number.cpu, number.clock) == (None, ""), "its own process has its own clock"
+
+
+SAMPLED = """
+import time
+
+from noting import note
+
+class Suite:
+    events = []
+    setup_s = first_s = 0.0
+
+    def setup(self):
+        self.events.append("s")
+        time.sleep(self.setup_s)
+
+    def time_it(self):
+        if self.first_s:
+            time.sleep(self.first_s)
+            type(self).first_s = 0.0
+        self.events.append("c")
+        sum(range(10_000))
+
+    def teardown(self):
+        note("", "".join(self.events))
+        self.events.clear()
+
+class Changed(Suite):
+"""
+
+
+SAMPLES = {
+    "setup": ("    setup_s = 0.02", "sc+(sc{10,}){2,8}"),
+    "number of calls": ("    number = 3", "(s+c+)+(scsccc){2,8}"),
+    "costly setup": ("    setup_s = 0.3", "sc+"),
+    "costly setup before each call": ("    setup_s, number = 0.3, 1", "(s+c)+"),
+    "clock": ("    timer = staticmethod(lambda: time.perf_counter() * 1000)", "sc+(sc){2,8}"),
+    "first call compiles": ("    first_s = 0.15", "sc+(sc{10,}){2,8}"),
+}
+
+
+@pytest.mark.parametrize(("changed", "events"), SAMPLES.values(), ids=SAMPLES)
+def test_a_sample_lasts_10_ms_after_a_setup(sides: Sides, changed: str, events: str) -> None:
+    """Samples share a setup that would take far longer, if their number of calls is open."""
+    [[number]] = _measure(sides[:1], _write(sides, SAMPLED + changed, "Changed.time_it"))
+    assert re.fullmatch(events, _noted(sides))
+    assert number.one_setup is (events == "sc+")
 
 
 @pytest.mark.parametrize(
@@ -374,36 +323,29 @@ def test_a_sample_is_timed_by_the_wall_and_by_the_processor(tmp_path: Path, suit
     ],
 )
 def test_where_other_work_takes_time_a_round_takes_as_long_for_samples_as_for_getting_ready(
-    monkeypatch: pytest.MonkeyPatch,
-    *,
-    computes: bool,
-    cpu_clock: bool,
-    ready_s: float,
-    expected: int,
+    *, computes: bool, cpu_clock: bool, ready_s: float, expected: int
 ) -> None:
     clock, taken = Clock(), 0
 
     def samples() -> Iterator[SideResult]:
-        """Samples that take 0.4 s, of which the process computes for 0.02 s."""
         nonlocal taken
         while True:
             clock.now, taken = clock.now + 0.4, taken + 1
             waited = taken % 16 == 3  # as for a page of memory
-            yield SideResult(0.4, 0.4, 0.02, computes=computes and not waited)
+            seconds = 9.0 if taken == 5 else 0.4  # as on a laptop that goes to sleep
+            yield SideResult(seconds, seconds, 0.02, computes=computes and not waited)
 
-    monkeypatch.setattr(processes, "time", clock)
-    monkeypatch.setattr(processes, "_pin", lambda *_, **__: None)
     busy = BusyProcess(clock, samples(), ready_s / 2, cpu_clock, computes)
     servers: Any = [busy, busy]
-    numbers = processes.measure_round(servers, _case(0))
+    with mock.patch.multiple(processes, time=clock, _pin=mock.DEFAULT):
+        numbers = processes.measure_round(servers, WORKS)
     assert taken == 2 * expected
     assert [number.computes for number in numbers] == [computes] * 2
+    assert [number.value for number in numbers] == pytest.approx([0.4] * 2)
 
 
 BUSY = """
-import subprocess
-import threading
-import time
+import subprocess, threading, time
 
 def time_computes():
     sum(range(1_000_000))  # longer than a process runs before another one gets the core
@@ -447,14 +389,12 @@ def time_it():
 """
 
 
-def test_a_process_that_a_suite_names_as_its_own_stays_where_it_is(
-    sides: Sides, suites: Path
-) -> None:
+def test_a_process_that_a_suite_names_as_its_own_stays_where_it_is(sides: Sides) -> None:
     started = ["sh", "-c", "sleep 60 >/dev/null 2>&1 & echo $!"]  # in the session of the tests
     stranger = int(subprocess.run(started, stdout=subprocess.PIPE, check=True).stdout)
     cores = os.sched_getaffinity(stranger)
     try:
-        _measure(sides, _write(suites, FORGING.format(process=stranger)))
+        _measure(sides, _write(sides, FORGING.format(process=stranger)))
         assert os.sched_getaffinity(stranger) == cores
     finally:
         os.kill(stranger, signal.SIGKILL)
@@ -464,183 +404,189 @@ def test_a_process_that_a_suite_names_as_its_own_stays_where_it_is(
 @pytest.mark.usefixtures("one_core")
 @pytest.mark.parametrize("others", [0, 3])
 def test_cpu_time_replaces_wall_time_only_where_one_thread_computes_and_others_interrupt_it(
-    sides: Sides, suites: Path, others: int
+    sides: Sides, others: int
 ) -> None:
-    (suites / "busy.py").write_text(BUSY)
+    _write(sides, BUSY)
     names = ["computes", "sleeps", "threads", "processes", "own_clock"]
-    cases = [MeasurableCase(name, f"busy.time_{name}", 60.0) for name in names]
+    cases = [_case(f"own.time_{name}", 60.0) for name in names]
     with contextlib.ExitStack() as stack:
         for _ in range(others):
             burner = subprocess.Popen([sys.executable, "-c", "while True: pass"])
             stack.callback(burner.wait)
             stack.callback(burner.kill)
-        rounds = dict(zip(names, _measure(sides, *cases), strict=True))
-    for case in cases:
-        [a, b] = rounds[case.name]
-        assert a.computes is b.computes is (case.name == "computes")
-        if case.name != "computes":
+        planted = [sides[0], dataclasses.replace(sides[1], planted=0.5)]
+        rounds = dict(zip(names, _measure(planted, *cases), strict=True))
+    for name, case in zip(names, cases, strict=True):
+        [a, b] = rounds[name]
+        assert a.computes is b.computes is (name == "computes")
+        if name != "computes":
             assert clock_of(case, [(a, b)]) == ""
+    [a, b] = rounds["computes"]
+    assert a.cpu is not None
+    assert b.cpu == pytest.approx(1.5 * a.cpu, rel=0.15), "also of what is planted"
     if others:
-        assert clock_of(cases[0], [rounds["computes"]]) == "process"
+        assert clock_of(cases[0], [(a, b)]) == "process"
+
+
+USABLE = len(os.sched_getaffinity(0))
 
 
 @pytest.mark.skipif(not _waits_are_counted(), reason="the kernel counts no waits")
-@pytest.mark.parametrize("sides", [1, 2])
-def test_sides_that_compute_by_the_clock_of_asv_are_on_one_core(
-    tmp_path: Path, suites: Path, sides: int
+@pytest.mark.parametrize(
+    ("count", "imports", "cores"),
+    [(1, "", USABLE), (2, "", 1), (1, THREAD, min(2, USABLE))],
+    ids=["alone", "compared", "on a GPU"],
+)
+def test_compared_sides_that_compute_are_on_one_core_and_threads_of_a_gpu_on_two(
+    sides: Sides, count: int, imports: str, cores: int
 ) -> None:
-    case = _write(
-        suites,
-        "import os\n"
-        "def time_it():\n    sum(range(1_000_000))\n"
-        "def teardown():\n"
-        "    with open(os.environ['NOTES'], 'a') as notes:\n"
-        "        notes.write(f'{len(os.sched_getaffinity(0))} ')\n",
-    )
-    _measure([_side(tmp_path, name) for name in "AB"[:sides]], case, case, case)
-    cores = set((tmp_path / "notes").read_text().split())
-    usable = str(len(os.sched_getaffinity(0)))
-    assert cores >= {"1"} if sides > 1 else cores == {usable}
+    code = """
+import os
+from noting import note
+
+def time_it():
+    sum(range(1_000_000))
+
+def teardown():
+    tasks = os.listdir("/proc/self/task")
+    usable = {core for task in tasks for core in os.sched_getaffinity(int(task))}
+    note("", f"{len(tasks)} {len(usable)}\\n")
+"""
+    case = dataclasses.replace(_write(sides, imports + code), can_fork=not imports)
+    _measure(sides[:count], case, case, case)
+    noted = _noted(sides).splitlines()
+    expected = f"{2 if imports else 1} {cores}"
+    assert expected in noted if count > 1 else set(noted) == {expected}
 
 
-def test_sides_of_one_round_have_the_same_random_numbers_and_another_round_has_others(
-    sides: Sides, suites: Path
-) -> None:
-    (suites / "dice.py").write_text(
+def test_sides_of_a_round_share_random_numbers_and_other_rounds_have_others(sides: Sides) -> None:
+    for side in sides:
+        (side.source / "torch.py").write_text("SEEDS = []\nmanual_seed = SEEDS.append\n")
+    code = (
         "import random\nAT_IMPORT = random.random()\n"
         "class Suite:\n"
         "    def setup(self):\n        self.at_setup = random.random()\n"
         "    def track_import(self):\n        return AT_IMPORT\n"
         "    def track_setup(self):\n        return self.at_setup\n"
         "    def track_hash(self):\n        return hash('text') % 1000\n"
+        "    def track_late_import(self):\n        import torch\n        return torch.SEEDS[0]\n"
     )
-    names = ("import", "setup", "hash")
-    cases = [MeasurableCase(x, f"dice.Suite.track_{x}", 30.0, "value") for x in names]
+    names = ("import", "setup", "hash", "late_import")
+    cases = [_write(sides, code, f"Suite.track_{name}") for name in names]
     first, again, other = (_measure(sides, *cases, seed=seed) for seed in (1, 1, 2))
     assert first == again
     assert all(before == after for before, after in first)
     assert all(before != after for before, after in zip(first, other, strict=True))
 
 
-def test_a_generator_that_is_imported_after_the_seed_was_set_has_it_too(
-    tmp_path: Path, suites: Path
-) -> None:
-    side = _side(tmp_path, "A")
-    (side.source / "torch.py").write_text("SEEDS = []\nmanual_seed = SEEDS.append\n")
-    code = (
-        "class Suite:\n"
-        "    def setup(self):\n        import torch\n        self.seeds = torch.SEEDS\n"
-        "    def track_seed(self):\n        return self.seeds[0]\n"
-    )
-    case = _write(suites, code, "Suite.track_seed")
-    [[number]] = _measure([side], case, seed=5)
-    assert number.value == 5
-
-
-@pytest.mark.parametrize("hungry", ["A", "B"])
-def test_a_case_that_takes_too_much_memory_is_stopped(
-    sides: Sides, suites: Path, hungry: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(MEMORY_LIMIT, "0.5")
-    code = (
-        "import package\nimport time\n"
-        "def time_it():\n"
-        f"    if package.NAME == {hungry!r}:\n"
-        "        held = [bytearray(1 << 20) for _ in range(1024)]\n        time.sleep(30)\n"
-        "def track_it():\n    time_it()\n    return 1\n"
-    )
-    message = f"^{hungry}: it used more than 0.5 GiB of memory and was stopped"
-    for name in ("time_it", "track_it"):
-        with pytest.raises(CaseFailedError, match=message):
-            _measure(sides, _write(suites, code, name))
-
-
 def test_code_that_is_timed_in_a_process_of_its_own_runs_that_of_its_side(tmp_path: Path) -> None:
     quick, slow = _side(tmp_path, "A", 0.1), _side(tmp_path, "B", 0.3)
-    [numbers] = _measure(
-        (quick, dataclasses.replace(slow, planted=0.5)),
-        MeasurableCase("x", "suite.timeraw_it", 30.0),
-    )
-    assert _ratio(numbers) == pytest.approx(4.5, rel=0.2)
+    planted = dataclasses.replace(slow, planted=0.5)
+    [[before, after]] = _measure([quick, planted], _case("suite.timeraw_it"))
+    assert after.value / before.value == pytest.approx(4.5, rel=0.2)
 
 
-@pytest.mark.parametrize(
-    ("index", "timeout", "error", "output"),
-    [
-        (1, 30.0, CaseSkippedError, "^nobody has it$"),
-        (2, 30.0, CaseFailedError, "^A: RuntimeError: out of cheese$"),
-        (3, 2.0, CaseFailedError, "^A: did not answer in 2 s$"),
-        (4, 30.0, CaseFailedError, "^A: .*(exit status 7|no sample)"),
-        (7, 30.0, CaseFailedError, "^A: the process was ended by SIGKILL, perhaps because memory"),
-        (8, 30.0, CaseFailedError, "^A: MemoryError"),
-        (9, 2.0, CaseFailedError, "^A: did not answer in 2 s$"),
-        (10, 30.0, CaseFailedError, "^A: wrote another answer than its process gives$"),
-        (11, 30.0, MachineError, "^A: OSError: .* No space left on device; make room on the disk"),
-    ],
-)
-def test_what_cannot_be_measured_says_why_and_leaves_no_process(
-    suites: Path, sides: Sides, index: int, timeout: float, error: type[Exception], output: str
+ENDING = """
+import gc, itertools, os, package, pathlib, resource, time, warnings
+
+CALLS = itertools.count()
+
+def answer(line):
+    [channel] = [x for x in gc.get_objects() if type(x).__name__ == "_Channel"]
+    os.write(channel._answers.fileno(), line)
+
+def parent_of(process):
+    stat = pathlib.Path(f"/proc/{process}/stat").read_text()
+    return int(stat.rpartition(")")[2].split()[1])
+
+def time_it():
+"""
+FORK_WARNS = f"""
+{THREAD}
+os.register_at_fork(before=lambda: warnings.warn("do not fork"))
+"""
+GREEDY = """
+    if package.NAME == "B":
+        held = [bytearray(1 << 20) for _ in range(1024)]
+        time.sleep(60)
+"""
+KILLS_PARENT_OF_ALL = """
+    if package.NAME == "A":  # then the other's parent is this test
+        os.kill(parent_of(parent_of(os.getppid())), 9)
+    time.sleep(60)
+"""
+DAWDLES = """
+    time.sleep(2.5 if next(CALLS) > 4 else 0.01)
+
+time_it.number, time_it.warmup_time = 1, 0
+"""
+EXITS = "    time.sleep(0.5)\n    os._exit(7)\n"
+HUNGRY = "    resource.setrlimit(resource.RLIMIT_AS, (1 << 28, 1 << 28))\n    bytearray(1 << 30)"
+HALF = "    answer(b'{\"seconds\": ')\n    time.sleep(60)"
+OTHER = "    answer(b'{\"status\": null}\\n')\n    time.sleep(60)"
+FLOODS = "    while True:\n        answer(b'{\"modules\": null}\\n')"
+FULL = "    open('/dev/full', 'wb', 0).write(b'x')"
+LATE = "A: did not answer in 4 s"
+
+
+UNMEASURED = {
+    "raises": ("    raise RuntimeError('out of cheese')", "A: RuntimeError: out of cheese"),
+    "asserts": ("    import mute", "A: AssertionError: assert 0 in <module> of mute.py, line 1"),
+    "sleeps": ("    time.sleep(60)", LATE),
+    "dawdles": (DAWDLES, "[AB]: finished no round in 16 s"),  # each sample is quick enough
+    "exits": (EXITS, "A: exit status 7"),
+    "exits with threads": (EXITS + FORK_WARNS, "A: exit status 7"),
+    "is killed": ("    os.kill(os.getpid(), 9)", "A: .* SIGKILL, perhaps because memory ran out"),
+    "kills the parent of all": (KILLS_PARENT_OF_ALL, LATE),
+    "is greedy": (GREEDY, "B: it used more than 0.5 GiB of memory and was stopped; .*"),
+    "is refused memory": (HUNGRY, "A: MemoryError.*"),
+    "gives half an answer": (HALF, LATE),
+    "gives another answer": (OTHER, "A: wrote another answer than its process gives"),
+    "floods": (FLOODS, LATE),
+    "fills the disk": (FULL, "A: OSError: .* No space left on device; make room on the disk.*"),
+}
+
+
+@pytest.mark.parametrize(("code", "reason"), UNMEASURED.values(), ids=UNMEASURED)
+def test_what_cannot_be_measured_says_why(
+    sides: Sides, monkeypatch: pytest.MonkeyPatch, code: str, reason: str
 ) -> None:
-    with pytest.raises(error, match=output):
-        _measure(sides, _case(index, timeout))
-    wait_until_none_is_left(suites)
+    """No process is left, and the next case is measured.
 
-
-def test_an_interrupt_ends_a_case_that_would_take_minutes_more(suites: Path, sides: Sides) -> None:
-    slow = "import time\ndef track_it():\n    time.sleep(300)\n"
-    for case in _case(3, timeout=300.0), _write(suites, slow, "track_it", 300.0):
-        started = time.monotonic()
-        with pytest.raises(BudgetSpentError), Budget(5.0, time.monotonic).enforced():
-            _measure(sides, case)
-        assert time.monotonic() - started < 20
-        assert not measured_processes(suites)
-
-
-def test_a_round_that_never_ends_is_stopped(sides: Sides) -> None:
-    """Each sample is quicker than the timeout, but all of them together take too long."""
-    started = time.monotonic()
-    with pytest.raises(CaseFailedError, match=r"^[AB]: finished no round in 16 s$"):
-        _measure(sides, _case(6, timeout=4.0))
-    assert time.monotonic() - started < 60
+    What a module leaves behind when it is imported is no reason.
+    """
+    monkeypatch.setenv(MEMORY_LIMIT, "0.5")
+    error = MachineError if code == FULL else CaseFailedError
+    case = _write(sides, ENDING + code, timeout=4.0)
+    with _servers(sides) as servers:
+        with pytest.raises(error, match=f"^{reason}$"):
+            processes.measure_round(servers, case)
+        assert len(processes.measure_round(servers, WORKS)) == 2
+    wait_until_none_is_left(sides[0].suites)
 
 
 def test_a_side_that_answered_long_ago_is_not_waited_for(tmp_path: Path) -> None:
     slow, quick = _side(tmp_path, "A", 0.5), _side(tmp_path, "B")
     started = time.monotonic()
-    with pytest.raises(CaseSkippedError, match="nobody has it"):
-        _measure((slow, quick), _case(1))
-    assert time.monotonic() - started < 20
+    with _servers([slow, quick]) as servers:
+        with pytest.raises(CaseSkippedError, match=r"^nobody has it$"):
+            processes.measure_round(servers, _case("suite.Absent.time_it"))
+        assert time.monotonic() - started < 20
+        assert len(processes.measure_round(servers, WORKS)) == 2
+    wait_until_none_is_left(tmp_path)
 
 
-def test_a_suspended_sample_makes_no_difference(sides: Sides) -> None:
-    [numbers] = _measure(sides, MeasurableCase("x", "suite.Suspended.time_it", 30.0))
-    assert _ratio(numbers) == pytest.approx(1.0, abs=0.2)
+def test_suites_are_imported_once_a_side_and_round_and_caches_made_once(sides: Sides) -> None:
+    other = _write(sides, "def time_it():\n    sum(range(1000))\n").name
+    names = WORKS.name, other, "suite.Cached.time_it", "suite.timeraw_it"
+    sampling = Sampling(3, 3, math.inf, math.inf)
+    measured = measure_cases(sides, list(map(_case, names)), sampling=sampling)
+    assert [result.case for result in measured] == [names[0], *names[2:], other]
+    assert sorted(_noted(sides, "-imports")) == list("AAABBB")
+    assert sorted(_noted(sides, "-caches")) == ["A", "B"]
 
 
-def test_a_suite_is_imported_once_for_a_server_and_its_cache_made_once_for_a_side(
-    tmp_path: Path, sides: Sides
-) -> None:
-    cached = MeasurableCase("x", "suite.Cached.time_it", 30.0)
-    for servers in (1, 2):
-        _measure(sides, _case(0), cached, _case(0))
-        assert len((tmp_path / "notes-imports").read_text()) == 2 * servers
-        assert sorted((tmp_path / "notes-caches").read_text()) == ["A", "B"]
-
-
-def test_a_suite_is_imported_once_a_side_and_round_whatever_the_order_of_the_cases(
-    suites: Path, tmp_path: Path
-) -> None:
-    (suites / "other.py").write_text("def time_it():\n    sum(range(1000))\n")
-    names = "suite.Suite.time_it-0", "other.time_it", "suite.Cached.time_it", "suite.timeraw_it"
-    cases = [MeasurableCase(name, name, 30.0) for name in names]
-    measured = measure_cases([_side(tmp_path, "A")], cases)
-    assert [result.case for result in measured] == [names[0], names[2], names[3], names[1]]
-    assert (tmp_path / "notes-imports").read_text() == "A"
-
-
-def test_an_import_and_setup_cache_may_take_longer_than_the_timeout_of_their_cases(
-    tmp_path: Path, sides: Sides, suites: Path
-) -> None:
+def test_an_import_and_setup_cache_may_take_longer_than_the_timeout(sides: Sides) -> None:
     code = """
 import time
 time.sleep(3)
@@ -651,22 +597,16 @@ class Cached:
     def time_it(self, cache):
         pass
 """
-    case = _write(suites, code, "Cached.time_it", 2.0)
+    case = _write(sides, code, "Cached.time_it", 2.0)
     assert len(_measure(sides, dataclasses.replace(case, cache_timeout=30.0))) == 1
-    for path in tmp_path.rglob("setup_cache*"):
+    for path in sides[0].suites.parent.rglob("setup_cache*"):
         path.unlink()
     with pytest.raises(CaseFailedError, match="did not answer in 2 s"):
         _measure(sides, case)
 
 
 RUNAWAY = """
-import gc
-import itertools
-import os
-import sys
-import time
-
-import package
+import itertools, os, package, subprocess, sys, time
 
 time.perf_counter = time.monotonic = lambda: 0.0
 CALLS = itertools.count()
@@ -674,12 +614,9 @@ CALLS = itertools.count()
 def time_forks_once():
     sum(range(100_000))
     if next(CALLS) == 4:
+        left = [sys.executable, "-c", "import time; time.sleep(60)  # measure.py", __file__]
+        subprocess.Popen(left, start_new_session=True)
         os.fork()
-
-def time_floods():
-    [channel] = [x for x in gc.get_objects() if type(x).__name__ == "_Channel"]
-    while True:
-        os.write(channel._answers.fileno(), b'{"modules": null}\\n')
 
 def time_hangs_at_its_end():
     sum(range(1000))
@@ -692,109 +629,72 @@ time_hangs_at_its_end.teardown = hang
 """
 
 
-def test_limits_hold_whatever_a_case_does_to_its_clock_its_process_and_its_answers(
-    tmp_path: Path, sides: Sides, suites: Path
-) -> None:
-    (suites / "runaway.py").write_text(RUNAWAY)
-    names = "forks_once", "hangs_at_its_end", "forks_once", "floods"
-    cases = [MeasurableCase(name, f"runaway.time_{name}", 2.0) for name in names]
-    assert len(_measure(sides, *cases[:3])) == 3
-    with pytest.raises(CaseFailedError, match="did not answer in 2 s"):
-        _measure(sides, cases[3])
-    wait_until_none_is_left(tmp_path)
+def test_limits_hold_whatever_a_case_does_to_its_clock_and_leaves_behind(sides: Sides) -> None:
+    names = "forks_once", "hangs_at_its_end", "forks_once"
+    cases = [_write(sides, RUNAWAY, f"time_{name}", 2.0) for name in names]
+    assert len(_measure(sides, *cases)) == 3
+    wait_until_none_is_left(sides[0].suites)
 
 
-def test_an_environment_that_a_case_changes_is_no_longer_used(
-    tmp_path: Path, suites: Path
-) -> None:
+def test_an_environment_that_a_case_changes_is_no_longer_used(sides: Sides) -> None:
     [packages] = environment().glob("lib/python*/site-packages")
     code = f"def time_it():\n    open({str(packages / 'helper.py')!r}, 'w')\n    raise OSError\n"
     with pytest.raises(MachineError, match=r"A: .+ was changed meanwhile \(helper.py\); correct"):
-        _measure([_side(tmp_path, "A")], _write(suites, code))
+        _measure(sides, _write(sides, code))
     (packages / "helper.py").unlink()
 
 
-def test_values_share_a_process_where_they_may_and_peak_memory_has_one_of_its_own(
-    suites: Path, tmp_path: Path, sides: Sides
-) -> None:
-    (suites / "values.py").write_text(VALUES)
-    count = MeasurableCase("x", "values.track_held", 30.0, "count")
-    peak = MeasurableCase("y", "values.peakmem_little", 30.0, "memory", process="y")
+VALUES = """
+from noting import note
+
+HELD = []
+
+def teardown():
+    note("", "end ")
+
+def track_held():
+    HELD.append(bytearray(50_000_000))
+    return len(HELD)
+
+def peakmem_little():
+    return bytearray(10_000_000)
+"""
+
+
+def test_values_share_a_process_and_peak_memory_has_one_of_its_own(sides: Sides) -> None:
+    held = bytearray(300_000_000)  # by the process that starts the others
+    count = _write(sides, VALUES, "track_held")
+    peak = MeasurableCase("y", "own.peakmem_little", 30.0, "memory", process="y")
     first, second, (little, _), after = _measure(sides, count, count, peak, count)
     assert (first, second, after) == tuple((SideResult(n),) * 2 for n in (1, 2, 1))
-    assert 10e6 < little.value < 60e6
-    assert (tmp_path / "notes").read_text() == 8 * "end "
-
-
-@pytest.mark.parametrize(("cores", "sides"), [(1, "one"), (2, "both")])
-def test_as_many_sides_as_cores_measure_peak_memory_at_the_same_time(
-    suites: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cores: int, sides: str
-) -> None:
-    monkeypatch.setattr(processes, "usable_cores", lambda: cores)
-    (suites / "meeting.py").write_text(MEETING)
-    case = MeasurableCase("x", f"meeting.peakmem_of_{sides}", 30.0, "memory", process="x")
-    assert len(_measure([_side(tmp_path, "A"), _side(tmp_path, "B")], case)) == 1
-
-
-def test_modules_are_imported_before_cases_that_time_something_alone(
-    suites: Path, sides: Sides
-) -> None:
-    (suites / "values.py").write_text(VALUES)
-    preload = ("colorsys", "broken", "no_such_module")
-    (suites.parent / "A" / "broken.py").write_text("raise ValueError")
-    timed = MeasurableCase("x", "values.time_preloaded", 30.0)
-    _measure(sides, timed, preload=preload)
-    count = MeasurableCase("x", "values.track_preloaded", 30.0, "count")
-    [value] = _measure(sides, count, preload=preload)
-    assert value == (SideResult(0), SideResult(0))
-
-
-@pytest.mark.parametrize(("module", "imports"), [("noted", 1), ("threaded", 3), ("pausing", 1)])
-def test_what_no_side_brings_is_imported_once_for_all_sides(
-    tmp_path: Path, sides: Sides, module: str, imports: int
-) -> None:
-    """A process with threads is not forked, so that each side then starts its own.
-
-    It is forked if they end before a fork, as those of OpenBLAS do.
-    """
-    _measure(sides, _case(0), preload=("package", module))
-    assert (tmp_path / "notes-modules").read_text().split() == ["imported"] * imports
-    assert sorted((tmp_path / "notes-imports").read_text()) == ["A", "B"]
+    assert 10e6 < little.value < 60e6 < len(held)
+    assert _noted(sides) == 8 * "end "
 
 
 @pytest.mark.parametrize(
-    ("importing", "preload"),
+    ("suite", "preload", "imports"),
     [
-        (f"{THREAD}\nos.register_at_fork(before=lambda: warnings.warn('do not fork'))", ()),
-        ("", ("leaving",)),
+        ("import package, noted", (), 2 + 1 + 1),
+        ("import pausing", (), 2 + 1 + 1),
+        ("import threaded", (), 2 + 2 + 2),
+        ("import os, noted; os.environ['THREADS'] = '1'", (), 2 + 2 + 2),
+        ("import curious; assert curious.package", (), 2 + (1 + 2) + 2),
+        ("import package", ("package", "noted", "broken", "no_such_module"), 1 + 1 + 1),
+        ("import package", ("pausing",), 1 + 1 + 1),
+        ("import package", ("threaded",), 3 + 3 + 3),
     ],
 )
-def test_warnings_of_forks_and_processes_left_by_modules_are_no_reason_of_a_case_that_ends(
-    sides: Sides, suites: Path, importing: str, preload: tuple[str, ...]
+def test_what_is_the_same_on_all_sides_is_imported_once_for_all_that_is_timed(
+    tmp_path: Path, suite: str, preload: tuple[str, ...], imports: int
 ) -> None:
-    ends = "def time_it():\n    time.sleep(0.5)\n    os._exit(7)\n"
-    case = _write(suites, f"import os, time, warnings\n{importing}\n{ends}")
-    with pytest.raises(CaseFailedError, match="A: exit status 7"):
-        _measure(sides, case, preload=preload)
-
-
-@pytest.mark.parametrize(
-    ("suite", "imports"),
-    [
-        ("import package, noted", 2 + 1 + 1),
-        ("import pausing", 2 + 1 + 1),
-        ("import threaded", 2 + 2 + 2),
-        ("import os, noted; os.environ['THREADS'] = '1'", 2 + 2 + 2),
-        ("import curious; assert curious.package", 2 + (1 + 2) + 2),
-    ],
-)
-def test_what_suites_import_is_imported_once_for_all_sides_if_it_is_the_same_there(
-    tmp_path: Path, sides: Sides, suites: Path, suite: str, imports: int
-) -> None:
-    case = _write(suites, f"{suite}\ndef time_it():\n    sum(range(1000))\n")
-    [measured] = measure_cases(sides, [case], sampling=Sampling(3, 3, math.inf, math.inf))
-    assert len(measured.rounds) == 3
-    assert (tmp_path / "notes-modules").read_text().split() == ["imported"] * imports
+    """A process with threads is not forked, unless they end before, as those of OpenBLAS do."""
+    sides = [_side(tmp_path, name, preload=preload) for name in "AB"]
+    (sides[0].source / "broken.py").write_text("raise ValueError")
+    timed = _write(sides, f"{suite}\ndef time_it():\n    sum(range(1000))\n")
+    sampling = Sampling(3, 3, math.inf, math.inf)
+    measured = measure_cases(sides, [timed, _case("suite.track_it")], sampling=sampling)
+    assert len(measured[0].rounds) == 3
+    assert _noted(sides, "-modules") == "imported " * imports
 
 
 def test_a_module_is_imported_only_where_a_case_needs_it() -> None:
@@ -803,100 +703,31 @@ def test_a_module_is_imported_only_where_a_case_needs_it() -> None:
     assert declared.preloaded_for(["a.time_grey"]) == ("json",)
 
 
-def test_a_server_goes_on_after_cases_that_were_skipped_failed_or_hung(sides: Sides) -> None:
-    with _servers(sides) as servers:
-        for index, timeout, error in (
-            (1, 30.0, CaseSkippedError),
-            (2, 30.0, CaseFailedError),
-            (3, 3.0, CaseFailedError),
-            (4, 30.0, CaseFailedError),
-        ):
-            with pytest.raises(error):
-                processes.measure_round(servers, _case(index, timeout))
-            assert len(processes.measure_round(servers, _case(0))) == 2
-
-
-def test_all_threads_of_a_case_of_a_gpu_are_on_two_cores(tmp_path: Path, suites: Path) -> None:
-    code = f"""{THREAD}
-import os
-
-def time_it():
-    tasks = os.listdir("/proc/self/task")
-    cores = {{core for task in tasks for core in os.sched_getaffinity(int(task))}}
-    with open(os.environ["NOTES"], "w") as notes:
-        notes.write(f"{{len(tasks)}} {{len(cores)}}")
-    time.sleep(0.01)
-"""
-    case = dataclasses.replace(_write(suites, code), can_fork=False)
-    _measure([_side(tmp_path, "A")], case)
-    tasks, cores = map(int, (tmp_path / "notes").read_text().split())
-    assert tasks > 1
-    assert cores == min(2, len(os.sched_getaffinity(0)))
-
-
 def test_each_side_has_the_variables_and_the_suites_of_its_own(tmp_path: Path) -> None:
     """Environments of asv that differ in ``env_nobuild`` alone have one Python."""
-    sides = []
-    for name in "AB":
-        side = _side(tmp_path, name)
-        suites = tmp_path / f"benchmarks of {name}"
-        suites.mkdir()
-        (suites / "own.py").write_text(
-            "import os\ndef time_it(): pass\n"
-            f"with open(os.environ['NOTES'], 'a') as n: n.write('{name}' + os.environ['OWN'])\n"
+    sides = [_side(tmp_path, name, suites=f"of {name}", OWN=name) for name in "AB"]
+    for side in sides:
+        side.suites.mkdir()
+        (side.suites / "own.py").write_text(
+            "import noting, os\n\ndef time_it(): ...\n\n"
+            f"noting.note('', '{side.name}' + os.environ['OWN'])\n"
         )
-        variables = {**side.environment.variables, "OWN": name}
-        environment = dataclasses.replace(side.environment, variables=variables)
-        sides.append(dataclasses.replace(side, environment=environment, suites=suites))
-    _measure(sides, MeasurableCase("a case", "own.time_it", 30.0))
-    assert sorted((tmp_path / "notes").read_text()) == list("AABB")
-
-
-def test_what_a_process_leaves_behind_ends_with_it_also_if_it_ends_in_time() -> None:
-    child = Child([sys.executable, "-c", DETACHES], stdout=subprocess.PIPE)
-    assert child.process.stdout is not None
-    answers = Lines(child.process.stdout, GIB)
-    left = int(answers.read(time.monotonic() + 60))
-    assert runs(left)
-    parent = processes.Parent(child, 1)
-    parent.leave(processes.Connection(parent, io.BytesIO(), answers), kill=False)
-    assert not runs(left)
-    assert child.process.returncode == 0
-
-
-def test_nothing_is_left_where_the_parent_of_both_sides_was_killed(
-    tmp_path: Path, sides: Sides, suites: Path
-) -> None:
-    code = (
-        "import os, package, pathlib, signal, time\n"
-        "def parent_of(process):\n"
-        "    stat = pathlib.Path(f'/proc/{process}/stat').read_text()\n"
-        "    return int(stat.rpartition(')')[2].split()[1])\n"
-        "def time_it():\n"
-        "    server = parent_of(os.getppid())\n"
-        "    if package.NAME == 'A':  # then the other's parent is this test\n"
-        "        os.kill(parent_of(server), signal.SIGKILL)\n"
-        "    time.sleep(60)\n"
-    )
-    with pytest.raises(CaseFailedError, match="did not answer in 2 s"):
-        _measure(sides, _write(suites, code, timeout=2.0))
-    wait_until_none_is_left(tmp_path)
+    _measure(sides, _case("own.time_it"))
+    assert sorted(_noted(sides)) == list("AABB")
 
 
 @pytest.mark.parametrize(
-    ("name", "engine", "count"),
-    [("a case", "2.7.0", 4), ("a case('cuda')", "2.7.0", 2), ("a case", "2.6.0", 2)],
+    ("on_gpu", "engine", "count"),
+    [(False, "2.7.0", 4), (True, "2.7.0", 2), (False, "2.6.0", 2)],
 )
 def test_a_case_of_a_gpu_or_of_a_release_that_forks_badly_has_a_process_that_never_forked(
-    tmp_path: Path, name: str, engine: str, count: int
+    tmp_path: Path, *, on_gpu: bool, engine: str, count: int
 ) -> None:
-    sides = _side(tmp_path, "A", engine=engine), _side(tmp_path, "B", engine="2.7.0")
-    on_gpu = "cuda" in name
-    case = MeasurableCase(name, "suite.Suite.time_it-5", 30.0, can_fork=not on_gpu)
+    sides = [_side(tmp_path, "A", engine=engine), _side(tmp_path, "B", engine="2.7.0")]
+    case = dataclasses.replace(WORKS, can_fork=not on_gpu)
     _measure(sides, case, case)
-    processes, parents = zip(
-        *(line.split() for line in (tmp_path / "notes").read_text().splitlines()), strict=True
-    )
+    lineage = _noted(sides, "-lineage").splitlines()
+    processes, parents = zip(*map(str.split, lineage), strict=True)
     assert len(set(processes)) == count, "cases that cannot fork share one"
     shared = set(parents) == {str(os.getpid())}
     assert shared is (on_gpu or engine == "2.6.0")

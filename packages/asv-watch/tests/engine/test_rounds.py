@@ -1,14 +1,15 @@
-"""How many rounds a case gets, and the results of comparisons of simulated processes."""
+"""How many rounds a case gets, by which clock, and what then names the clock."""
 
 import dataclasses
-import itertools
 import math
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
+import msgspec
 import pytest
 
 from asv_watch.asv.settings import EnvironmentSpec
@@ -18,11 +19,19 @@ from asv_watch.engine import measuring, processes
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.measuring import Compared, Unfinished, measure_cases
 from asv_watch.engine.processes import CaseFailedError, CaseSkippedError, SideResult
-from asv_watch.engine.rounds import CHANGE_IF_BUSY, DEFAULT, RoundsOfCases, Sampling
+from asv_watch.engine.rounds import CHANGE_IF_BUSY, DEFAULT, RoundsOfCases, Sampling, clock_of
 from asv_watch.engine.workplace import Side
 from asv_watch.errors import MachineError
+from asv_watch.gate.result import judged_ratios
+from asv_watch.judge.changes import analyse
+from asv_watch.judge.graph import MachineGraphs
 from asv_watch.machine.budget import Budget
+from asv_watch.site.change_data import change_data
+from asv_watch.site.contents import contents_of, in_order
+from asv_watch.site.data_files import commit_pairs
 from asv_watch.statistics.rule import Verdict
+from tests.judge.test_changes import comparison, history_of, noisy
+from tests.making import MACHINE
 
 SIDES = tuple(Side(name, Path(), EnvironmentSpec({}, "", Path()), Path()) for name in "AB")
 FEWEST_ROUNDS, MOST_ROUNDS = 5, 16
@@ -30,14 +39,11 @@ Play = Callable[..., Any]
 
 
 def _measure(
-    monkeypatch: pytest.MonkeyPatch,
-    play: Play,
-    names: Sequence[str],
-    sides: Sequence[Side] = SIDES,
-    **options: Any,
+    play: Play, names: Sequence[str], sides: Sequence[Side] = SIDES, **options: Any
 ) -> list[Comparison]:
-    monkeypatch.setattr(processes, "measure_round", play)
-    return measure_cases(sides, [MeasurableCase(name, name, 1.0) for name in names], **options)
+    cases = [MeasurableCase(name, name, 1.0) for name in names]
+    with mock.patch.object(processes, "measure_round", play):
+        return measure_cases(sides, cases, **options)
 
 
 def _round(*values: float) -> tuple[SideResult, ...]:
@@ -48,26 +54,29 @@ def _ratios(results: Sequence[Comparison]) -> list[Ratio]:
     return [ratio for result in results if (ratio := result.ratio(0, 1)) is not None]
 
 
-def _alternating(ratio: float, spread: float) -> Play:
-    """Rounds that lie above and below a ratio in turn."""
-    signs = itertools.cycle((-1, 1))
+def _alternating(ratio: float, spread: float, wall: float = 1.0) -> Play:
+    """Rounds that lie above and below a ratio in turn, and take so much wall time per CPU time."""
 
     def play(servers: Any, case: MeasurableCase, *, number: int) -> Any:
-        return _round(1.0, ratio * math.exp(spread * next(signs)))
+        cpu = 1.0, ratio * math.exp(spread * (-1) ** number)
+        return tuple(SideResult(wall * s, wall * s, s, computes=True) for s in cpu)
 
     return play
 
 
 @pytest.mark.parametrize(
     ("spread", "ratio", "rounds"),
-    [(0.006, 1.0, FEWEST_ROUNDS), (0.006, 1.005, FEWEST_ROUNDS), (0.006, 1.02, 2 * FEWEST_ROUNDS),
-     (0.006, 0.98, 2 * FEWEST_ROUNDS), (0.006, 1.04, FEWEST_ROUNDS), (0.006, 3.0, FEWEST_ROUNDS),
-     (0.06, 1.0, MOST_ROUNDS), (0.06, 1.02, MOST_ROUNDS), (0.06, 1.045, 2 * MOST_ROUNDS)],
-)  # fmt: skip
+    [
+        *((0.006, ratio, FEWEST_ROUNDS) for ratio in (1.0, 1.005, 1.04, 3.0)),
+        *((0.006, ratio, 2 * FEWEST_ROUNDS) for ratio in (0.98, 1.02)),
+        *((0.06, ratio, MOST_ROUNDS) for ratio in (1.0, 1.02)),
+        (0.06, 1.045, 2 * MOST_ROUNDS),
+    ],
+)
 def test_a_quiet_case_has_few_rounds_a_noisy_one_all_and_a_doubtful_one_as_many_again(
-    monkeypatch: pytest.MonkeyPatch, spread: float, ratio: float, rounds: int
+    spread: float, ratio: float, rounds: int
 ) -> None:
-    (result,) = _ratios(_measure(monkeypatch, _alternating(ratio, spread), ["x"]))
+    (result,) = _ratios(_measure(_alternating(ratio, spread), ["x"]))
     assert result.rounds == rounds
     if rounds >= MOST_ROUNDS:
         assert result.verdict is (Verdict.WORSE if rounds > MOST_ROUNDS else Verdict.SAME)
@@ -83,20 +92,11 @@ def test_a_quiet_case_has_few_rounds_a_noisy_one_all_and_a_doubtful_one_as_many_
     ],
 )
 def test_on_a_busy_machine_a_case_is_measured_until_a_change_of_5_percent_is_certain_or_excluded(
-    monkeypatch: pytest.MonkeyPatch,
-    ratio: float,
-    spread: float,
-    rounds_idle: int,
-    rounds_busy: int,
+    ratio: float, spread: float, rounds_idle: int, rounds_busy: int
 ) -> None:
     def rounds(wall: float, sampling: Sampling = DEFAULT) -> int:
-        signs = itertools.cycle((-1, 1))
-
-        def play(servers: Any, case: MeasurableCase, *, number: int) -> Any:
-            cpu = 1.0, ratio * math.exp(spread * next(signs))
-            return tuple(SideResult(wall * s, wall * s, s, computes=True) for s in cpu)
-
-        [measured] = _measure(monkeypatch, play, ["x"], sampling=sampling)
+        play = _alternating(ratio, spread, wall)
+        [measured] = _measure(play, ["x"], sampling=sampling)
         return len(measured.rounds)
 
     answering = Sampling(change_if_busy=CHANGE_IF_BUSY)
@@ -106,110 +106,56 @@ def test_on_a_busy_machine_a_case_is_measured_until_a_change_of_5_percent_is_cer
     assert rounds(4.0, of_a_noisy_machine) > rounds_busy, "a few are alike by luck"
 
 
-def test_the_time_left_is_that_of_the_rounds_that_the_spread_of_each_case_asks_for() -> None:
-    cases = [MeasurableCase(name, name, 1.0) for name in ("begun", "narrow", "wide")]
-    measured = RoundsOfCases(cases, 2, DEFAULT, lambda result: None, {})
-    for number in range(FEWEST_ROUNDS):
-        sign = (-1) ** number
-        measured.add(cases[1], _round(1.0, 1 + sign * 0.001))
-        measured.add(cases[2], _round(1.0, 1 + sign * 0.5))
-    measured.add(cases[0], _round(1.0, 1.0))
-    left = [FEWEST_ROUNDS - 1, 0, MOST_ROUNDS - FEWEST_ROUNDS]
-    assert list(measured.rounds_left().values()) == left
-    measured = RoundsOfCases(cases[:1], 2, DEFAULT, lambda result: None, {})
-    for change in (0.5, -0.5):
-        measured.add(cases[0], _round(1.0, 1 + change))
-    assert list(measured.rounds_left().values()) == [MOST_ROUNDS - 2], "known from two rounds on"
-
-
-def test_a_side_that_fails_is_left_out_and_the_others_go_on(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    sides = [dataclasses.replace(SIDES[0], name=name) for name in "ABC"]
-
+def test_a_fault_of_the_machine_ends_the_comparison_and_is_blamed_on_no_case() -> None:
     def play(servers: Any, case: MeasurableCase, *, number: int) -> Any:
-        [failing] = [server for server in servers if server.side.name == "A"] or [None]
-        if failing is not None:
-            raise CaseSkippedError("not in A", failing)
-        return _round(1.0, 1.1)
-
-    [measured] = _measure(monkeypatch, play, ["x"], sides)
-    assert measured.ratio(0, 1) is None
-    assert measured.why_no_ratio(0, 1) == (Outcome.SKIPPED, "not in A")
-    assert [ratio.ratio for ratio in [measured.ratio(1, 2)] if ratio] == pytest.approx([1.1])
-    assert measured.value(2) == 1.1
-
-
-def test_rounds_that_were_kept_are_not_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    numbers: list[int] = []
-    kept_now: list[tuple[str, Any]] = []
-
-    def play(servers: Any, case: MeasurableCase, *, number: int) -> Any:
-        numbers.append(number)
-        return _round(1.0, 1.0)
-
-    def keep(case: MeasurableCase, numbers: Any) -> None:
-        kept_now.append((case.name, numbers))
-
-    kept = {"x": [_round(1.0, 1.0)] * 3}
-    [measured] = _measure(monkeypatch, play, ["x"], kept=kept, keep_round=keep)
-    assert len(measured.rounds) == FEWEST_ROUNDS
-    assert numbers == [3, 4], "the fourth round and the fifth"
-    assert kept_now == [("x", _round(1.0, 1.0))] * 2
-
-
-def test_a_fault_of_the_machine_ends_the_comparison_and_is_blamed_on_no_case(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def play(servers: Any, case: MeasurableCase, *, number: int) -> Any:
-        rounds[case.name] += 1
-        if rounds[case.name] > FEWEST_ROUNDS:
+        if number >= FEWEST_ROUNDS:
             raise MachineError("B: No space left on device")
         return _round(1.0, 1.0 if case.name == "quiet" else 1.0 + number % 2 / 9)
 
-    rounds: Counter[str] = Counter()
     kept: list[Comparison] = []
     with pytest.raises(MachineError, match=r"^quiet on B: No space"):
-        _measure(monkeypatch, play, ["quiet", "noisy"], keep=kept.append)
+        _measure(play, ["quiet", "noisy"], keep=kept.append)
     assert [ratio.case for ratio in _ratios(kept)] == ["quiet", "noisy"]
 
 
-def test_a_case_that_is_skipped_or_fails_has_no_ratio_and_is_not_tried_again(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_a_side_that_is_skipped_or_fails_is_left_out_and_not_tried_again(
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    """The others go on if there are two."""
+    sides = [dataclasses.replace(SIDES[0], name=name) for name in "ABC"]
     tried: list[str] = []
 
     def play(servers: Any, case: MeasurableCase, *, number: int) -> Any:
         tried.append(case.name)
-        if case.name == "skipped":
-            raise CaseSkippedError("no such device", servers[1])
-        if case.name == "late" and tried.count("late") == 3:
-            raise CaseFailedError("out of cheese", servers[1])
-        return _round(1.0, 1.0)
+        if case.name == "partly" and len(servers) == 3:
+            raise CaseSkippedError("not in A", servers[0])
+        if case.name == "late" and tried.count("late") > 2:
+            error = CaseFailedError if len(servers) == 3 else CaseSkippedError
+            raise error("out of cheese", servers[1])
+        return _round(*(1.0, 1.0, 1.1)[-len(servers) :])
 
-    results = _measure(monkeypatch, play, ["skipped", "late", "works"])
-    shown = "round 1 [1/3] skipped  skipped: no such device, 0 s left"
-    assert capsys.readouterr().out.splitlines()[0] == shown
-    outcomes = {result.case: result.outcome(1) for result in results}
-    assert outcomes == {
-        "skipped": (Outcome.SKIPPED, "no such device"),
-        "late": (Outcome.FAILED, "B: out of cheese"),
-        "works": (Outcome.OK, ""),
-    }
-    assert [case.case for case in _ratios(results)] == ["works"]
-    assert Counter(tried) == {"skipped": 1, "late": 3, "works": FEWEST_ROUNDS}
+    late, *others = _measure(play, ["partly", "late", "works"], sides)
+    assert [result.case for result in others] == ["partly", "works"]
+    partly = others[0]
+    assert partly.why_no_ratio(0, 1) == (Outcome.SKIPPED, "not in A")
+    assert [partly.value(side) for side in (1, 2)] == [1.0, 1.1]
+    assert [late.outcome(side) for side in (1, 2)] == [
+        (Outcome.FAILED, "B: out of cheese"),
+        (Outcome.SKIPPED, "out of cheese"),
+    ]
+    assert not _ratios([late, partly])
+    assert Counter(tried) == {"partly": FEWEST_ROUNDS + 1, "late": 4, "works": FEWEST_ROUNDS}
+    shown = "round 3 [2/3] late  skipped: out of cheese, "
+    assert any(line.startswith(shown) for line in capsys.readouterr().out.splitlines())
 
 
-def test_a_case_is_no_more_certain_than_the_median_case(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_case_is_no_more_certain_than_the_median_case() -> None:
     spreads = {"quiet": 1e-6, "middle": 0.002, "noisy": 0.004}
-    played: list[str] = []
 
     def play(servers: Any, case: MeasurableCase, *, number: int) -> Any:
-        played.append(case.name)
-        ratio = 1 + spreads[case.name] * (-1) ** played.count(case.name)
-        return _round(1.0, ratio)
+        return _round(1.0, 1 + spreads[case.name] * (-1) ** number)
 
-    results = {case.case: case for case in _ratios(_measure(monkeypatch, play, list(spreads)))}
+    results = {case.case: case for case in _ratios(_measure(play, list(spreads)))}
 
     def width(name: str) -> float:
         low, high = results[name].interval
@@ -265,3 +211,85 @@ def test_an_interrupt_keeps_no_difference_of_few_rounds() -> None:
     with pytest.raises(KeyboardInterrupt), comparison.keeping():
         raise KeyboardInterrupt
     assert [result.case for result in kept] == ["alike"]
+
+
+CASE = MeasurableCase("s.time_it", "s.time_it-0", 1.0)
+INTERRUPTED = SideResult(0.5, 0.5, 0.1, computes=True)
+UNDISTURBED = SideResult(0.1, 0.1, 0.1, computes=True)
+WAITED = SideResult(0.5, 0.5, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("rounds", "clock"),
+    [
+        ([(INTERRUPTED, UNDISTURBED), (UNDISTURBED, UNDISTURBED)], "process"),
+        ([(UNDISTURBED, INTERRUPTED), (None, INTERRUPTED)], "process"),
+        ([(UNDISTURBED, UNDISTURBED)] * 2, ""),
+        ([(INTERRUPTED, INTERRUPTED), (INTERRUPTED, WAITED)], "process"),
+        ([(INTERRUPTED, WAITED)] * 2, ""),
+        ([(SideResult(3.0), SideResult(4.0))], ""),
+        ([(dataclasses.replace(WAITED, value=0.1, clock="process"),) * 2], "process"),
+    ],
+)
+def test_one_clock_is_chosen_from_all_sides_and_rounds(rounds: list[Any], clock: str) -> None:
+    assert clock_of(CASE, rounds) == clock
+    on_a_gpu = dataclasses.replace(CASE, can_fork=False)
+    assert clock_of(on_a_gpu, [(INTERRUPTED, INTERRUPTED)]) == ""
+
+
+def _busy(*, computes: bool = True) -> Comparison:
+    """A case that is 5 % slower, on a machine that interrupts it for longer than it takes."""
+    walls = iter([0.3, 0.2, 0.5, 0.7] * 40)
+
+    def play(servers: Any, case: MeasurableCase, *, number: int) -> Any:
+        noise = 1.001 if number % 2 else 1.0
+        sides = [(next(walls), 0.1), (next(walls), 0.105 * noise)]
+        return tuple(SideResult(wall, wall, cpu, computes=computes) for wall, cpu in sides)
+
+    [measured] = _measure(play, [CASE.name])
+    return measured
+
+
+def test_a_busy_machine_costs_no_rounds_and_the_ratio_is_that_of_the_cpu_times() -> None:
+    measured = _busy()
+    ratio = measured.ratio(0, 1)
+    assert ratio is not None
+    assert (ratio.clock, ratio.rounds) == ("process", 5)
+    assert ratio.ratio == pytest.approx(1.05, rel=0.002)
+    assert (ratio.before, ratio.after) == pytest.approx((0.1, 0.105), rel=0.002)
+    assert measured.value(0) == pytest.approx(0.3), "a run keeps the case's own clock"
+    by_wall = _busy(computes=False).ratio(0, 1)
+    assert by_wall is not None
+    assert (by_wall.clock, by_wall.rounds) == ("", 16)
+
+
+def test_the_clock_is_named_in_the_table_and_json() -> None:
+    compared = Compared((_busy(),), 0, 1, None)
+    differences = differences_of(compared, "m")
+    assert [difference.clock for difference in differences] == ["process"]
+    table = report(compared, differences, "a", "b")
+    assert "%, CPU time |" in table
+    assert "CPU time replaces wall time" in table
+
+
+def test_the_page_names_the_clock_of_a_measured_change() -> None:
+    compared = comparison(12, 13, 1.03)
+    [stored] = compared[MACHINE]
+    stored = msgspec.structs.replace(stored, clock="process")
+    history = in_order(history_of(noisy({}), comparisons={MACHINE: (stored,)}))
+    contents = contents_of(history, analyse(history))
+    [change] = change_data(contents, "")[0]
+    assert change.interval_text.endswith(" %, CPU time")
+    [series] = contents.findings.compared
+    [pair] = commit_pairs(contents, contents.series[series])
+    assert pair.cpu_time, "Compare names it too"
+
+
+def test_the_rounds_of_a_gate_have_one_clock_though_the_machine_was_busy_in_a_part() -> None:
+    busy = _busy()
+    quiet = Comparison(CASE.name, busy.at, rounds=((0.1, 0.105), (0.1, 0.106)) * 3)
+    for measured in ((busy, quiet), (quiet, busy)):
+        pooled, *_ = judged_ratios(measured, MachineGraphs(()))
+        assert pooled.clock == "process"
+        assert pooled.rounds == 11
+        assert pooled.ratio == pytest.approx(1.05, abs=0.01)

@@ -3,12 +3,9 @@
 import itertools
 import json
 import os
-import random
 import re
-import signal
 import statistics
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,12 +13,10 @@ from typing import Any
 import pytest
 
 from asv_watch.comparison import Comparison
-from asv_watch.records.loading import load_history
 from asv_watch.records.store import newest_of_runs, read_record
-from asv_watch.versions.git import read_commits
 from tests.conftest import commit, git, run
-from tests.interruptible import run_driver, start_driver
-from tests.leftovers import measured_processes, wait_until_none_is_left
+from tests.interruptible import run_driver
+from tests.leftovers import measured_processes
 
 SUITE = """
 import os, subprocess, sys, time
@@ -37,19 +32,9 @@ class Values:
             os._exit(0)
         return {"huge": 10**400, "large": 1e300, "boolean": True, "text": "1.5"}.get(kind, 1.5)
 
-class Slow:
-    timeout = 2
-
-    def track_slow(self):
-        subprocess.Popen([sys.executable, "-c", "import time; time.sleep(100)  # measure.py"])
-        time.sleep(60)
-        return 1
-
-class Chatty:
-    def track_chatter(self):
-        while True:
-            print("still here", flush=True)
-            time.sleep(0.2)
+def track_slow():
+    subprocess.Popen([sys.executable, "-c", "import time; time.sleep(100)  # measure.py"])
+    time.sleep(60)
 
 class Timed:
     params = (["fine", "absent", "brittle"], ["cpu", "cuda"])
@@ -58,8 +43,6 @@ class Timed:
     sample_time, warmup_time, rounds = 0.002, 0, 2
 
     def setup_cache(self):
-        with open("made", "a") as notes:
-            notes.write("x")
         return 7
 
     def setup(self, cache, kind, device):
@@ -106,7 +89,7 @@ def _stored(project: Path, benchmark: str, column: str) -> Any:
     return row.get(column)
 
 
-def test_every_case_is_stored_with_its_outcome_and_what_failed_is_tried_again(
+def test_every_outcome_is_stored_and_failures_are_tried_again(
     project: Path, tmp_path: Path
 ) -> None:
     output, errors = run_driver("bench", project, tmp_path, status=3)
@@ -117,8 +100,7 @@ def test_every_case_is_stored_with_its_outcome_and_what_failed_is_tried_again(
         "Values.track_it('fine')": "ok",
         **{f"Values.track_it('{kind}')": "failed" for kind in failing},
         "Values.track_it('other')": "ok",
-        "Slow.track_slow": "timed out",
-        "Chatty.track_chatter": "timed out",
+        "track_slow": "timed out",
         "Timed.time_it('fine', 'cpu')": "ok",
         "Timed.time_it('absent', 'cpu')": "skipped",
         "Timed.time_it('brittle', 'cpu')": "failed",
@@ -132,17 +114,15 @@ def test_every_case_is_stored_with_its_outcome_and_what_failed_is_tried_again(
         "Timed.time_it('fine', 'cuda')": "no GPU",
         "Timed.time_it('absent', 'cpu')": "nobody has it",
         "Timed.time_it('brittle', 'cpu')": "RuntimeError: out of cheese",
+        "Values.track_it('large')": "its value is 1e+300, which is too large or not finite",
         "Values.track_it('crash')": "SIGABRT",
         "Values.track_it('leave')": "ended before it gave a value",
-        "Slow.track_slow": "did not answer in 2 s",
+        "track_slow": "did not answer in 4 s",
     }.items():
         assert reason in outcomes[f"suite.{case}"][1]
     value, *_ = _stored(project, "suite.Timed.time_it", "result")
     rounds, *_ = _stored(project, "suite.Timed.time_it", "samples")
     assert value == statistics.median(rounds)
-    history = load_history(project / "results", read_commits(project))
-    [series] = [entry for entry in history.series if entry.case.name == TIMED]
-    assert [run.value for run in series.runs.values()] == [value]
     assert cases[TIMED].rounds == tuple((number,) for number in rounds)
     first, *_, last = map(json.loads, _record(project).read_text().splitlines())
     sitting = first["sitting"]
@@ -155,7 +135,7 @@ def test_every_case_is_stored_with_its_outcome_and_what_failed_is_tried_again(
     assert 10e6 < peak < 100e6
     assert not measured_processes(project)
     assert "4 ok" in output
-    assert "suite.Slow.track_slow timed out" in errors
+    assert "suite.track_slow timed out" in errors
 
     before = _result_file(project).read_bytes()
     again, _ = run_driver("bench", project, tmp_path, "--cases", "fine|other", status=0)
@@ -165,9 +145,7 @@ def test_every_case_is_stored_with_its_outcome_and_what_failed_is_tried_again(
     assert "1 failed" in retried
 
 
-def test_a_damaged_result_file_is_set_aside_and_written_again_from_the_record(
-    project: Path, tmp_path: Path
-) -> None:
+def test_a_damaged_result_file_is_written_from_the_record(project: Path, tmp_path: Path) -> None:
     run_driver("bench", project, tmp_path, "--cases", "fine|peakmem")
     path, record = _result_file(project), _record(project).read_bytes()
     columns = "result", "samples"
@@ -179,6 +157,11 @@ def test_a_damaged_result_file_is_set_aside_and_written_again_from_the_record(
     assert "nothing was missing" in output
     assert [_stored(project, *cell) for cell in itertools.product(benchmarks, columns)] == before
     assert _record(project).read_bytes() == record
+    earlier, version, newest = record.rpartition(b'"benchmark_version":"')
+    _record(project).write_bytes(earlier + version + b"other " + newest)
+    path.unlink()
+    output, _ = run_driver("bench", project, tmp_path, "--cases", "fine|peakmem")
+    assert "1 ok" in output, "a record of other code of the benchmark does not count"
 
 
 def test_what_cannot_be_stored_ends_the_run(project: Path, tmp_path: Path) -> None:
@@ -198,30 +181,7 @@ def test_what_cannot_be_stored_ends_the_run(project: Path, tmp_path: Path) -> No
     assert _cases(project)
 
 
-def test_a_case_that_only_the_record_has_is_stored_in_the_file_of_asv(
-    project: Path, tmp_path: Path
-) -> None:
-    run_driver("bench", project, tmp_path, "--cases", r"track_it\('fine'")
-    before = _result_file(project).read_bytes()
-    run_driver("bench", project, tmp_path, "--cases", "fine")
-    measured = _stored(project, "suite.Timed.time_it", "samples")
-    record = _record(project).read_bytes()
-    _result_file(project).write_bytes(before)
-    output, _ = run_driver("bench", project, tmp_path, "--cases", "fine")
-    assert "nothing was missing" in output
-    assert _stored(project, "suite.Timed.time_it", "samples") == measured
-    assert _record(project).read_bytes() == record
-    earlier, version, newest = record.rpartition(b'"benchmark_version":"')
-    _record(project).write_bytes(earlier + version + b"other " + newest)
-    _result_file(project).write_bytes(before)
-    output, _ = run_driver("bench", project, tmp_path, "--cases", "fine")
-    assert "1 ok" in output, "a record of other code of the benchmark does not count"
-    assert _stored(project, "suite.Timed.time_it", "samples") != measured
-
-
-def test_what_asv_run_has_stored_is_not_measured_again_and_stays(
-    project: Path, tmp_path: Path
-) -> None:
+def test_what_asv_run_has_stored_is_not_measured_again(project: Path, tmp_path: Path) -> None:
     run_driver("bench", project, tmp_path, "--cases", r"track_it\('fine'")
     before = _stored(project, "suite.Values.track_it", "result")
     _record(project).unlink()  # what is left is what `asv run` stores
@@ -243,59 +203,8 @@ def test_a_night_stores_what_its_comparison_measured_of_the_newest_commit(
     [path] = (project / "results" / "m").glob(f"{newest[:8]}-*.json")
     comparisons, _ = read_record(project / "results")
     [compared] = [each for each in comparisons if len(each.sitting.versions) == 2]
-    [case] = [
-        case
-        for key, cases in newest_of_runs(comparisons).items()
-        for case in cases.values()
-        if key.commit == newest
-    ]
+    runs = {key.commit: cases for key, cases in newest_of_runs(comparisons).items()}
+    case = runs[newest]["suite.time_it"]
     assert case.rounds == tuple((numbers[1],) for numbers in compared.rounds)
     row = json.loads(path.read_text())["results"]["suite.time_it"]
     assert row[0] == [case.value(0)]
-
-
-STRIKES = 5
-SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-MANY = """
-class Suite:
-    params = list(range(12))
-    param_names = ["case"]
-    number, warmup_time, rounds = 1, 0, 2
-
-    def time_it(self, case):
-        pass
-"""
-
-
-@pytest.mark.timeout(1800)
-def test_strikes_at_random_moments_lose_nothing(
-    make_project: Callable[..., Path], tmp_path: Path
-) -> None:
-    project = make_project(MANY)
-    moments = random.Random(12)  # noqa: S311 - a test repeats itself
-    before: dict[str, Comparison] = {}
-    for strike in range(STRIKES):
-        process = start_driver("bench", project, tmp_path)
-        if strike:  # the first one may come before anything is measured
-            unfinished = project / ".asv" / "unfinished"
-            deadline = time.monotonic() + 60
-            while not list(unfinished.glob("*")) and process.poll() is None:
-                assert time.monotonic() < deadline
-                time.sleep(0.05)
-        time.sleep(moments.uniform(0, 2))
-        process.send_signal(SIGNALS[strike % len(SIGNALS)])
-        process.wait()
-        wait_until_none_is_left(project)
-        # A run that is killed before it finishes a case has no record.
-        is_any_finished = any((project / "results").glob("m/2*.jsonl"))
-        after = _cases(project) if is_any_finished else {}
-        assert before.items() <= after.items(), "what was stored is lost or another"
-        before = after
-    run_driver("bench", project, tmp_path)
-    values = _stored(project, "suite.Suite.time_it", "result")
-    assert len(values) == 12
-    assert all(value > 0 for value in values)
-    lines = _record(project).read_text().splitlines()
-    assert sum('"case"' in line for line in lines) == 12, "no case was measured twice"
-    assert {len(case.rounds) for case in _cases(project).values()} == {2}
-    assert not list((project / ".asv" / "unfinished").glob("*"))

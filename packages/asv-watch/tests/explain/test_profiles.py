@@ -6,16 +6,12 @@ from asv_watch.explain import compare_profiles, report
 
 
 def _profile(implementation: str, **seconds: float) -> dict[str, Any]:
-    return {
-        "operators": [
-            {"name": name, "shapes": "[]", "calls": 1.0, "seconds": value}
-            for name, value in seconds.items()
-        ],
-        "kernels": [
-            {"primitive": "convolution", "implementation": implementation, "problem": "mb4"}
-        ],
-        "counts": {"dispatches": 2},
-    }
+    kernel = {"primitive": "convolution", "implementation": implementation, "problem": "mb4"}
+    operators = [
+        {"name": name, "shapes": "[]", "calls": 1.0, "seconds": value}
+        for name, value in seconds.items()
+    ]
+    return {"operators": operators, "kernels": [kernel], "counts": {"dispatches": 2}}
 
 
 def test_a_kernel_that_changed_and_only_operators_beyond_their_noise_are_named() -> None:

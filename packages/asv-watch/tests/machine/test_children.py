@@ -1,84 +1,57 @@
-"""Child processes: nothing of them is left, and what they write and take is limited."""
+"""One run at a time; nothing is left of it and its child processes, whose memory is limited."""
 
 import contextlib
+import os
+import platform
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from unittest import mock
 
 import psutil
 import pytest
 
+from asv_watch.cli.main import main
 from asv_watch.errors import WatchError
 from asv_watch.machine import children
-from tests.leftovers import runs, wait_until
+from asv_watch.machine.lock import exclusive_run
+from tests.leftovers import DETACHES, runs, wait_until
 
-SLEEP = "import time; time.sleep(60)"
-STARTS_THREE = f"""
-import subprocess, sys
-from pathlib import Path
-from asv_watch.machine.children import Child
-
-sleep = [sys.executable, "-c", {SLEEP!r}]
-started = [subprocess.Popen(sleep), subprocess.Popen(sleep, start_new_session=True)]
-with Child(sleep) as child:
-    started.append(child.process)
-    Path("started.new").write_text(" ".join(str(process.pid) for process in started))
-    Path("started.new").rename("started")
-    child.process.wait(60 if sys.argv[1] == "stays" else 0.5)
+STARTS_TWO = f"""
+import subprocess, sys, time
+print(subprocess.Popen(["sleep", "60"]).pid, flush=True)
+{DETACHES}
+time.sleep(float(sys.argv[1]))
 """
 
 
 @contextlib.contextmanager
-def _three_started(folder: Path, how: str) -> Iterator[tuple[children.Child, list[int]]]:
-    command = [sys.executable, "-c", STARTS_THREE, how]
-    with children.Child(command, cwd=folder, stderr=subprocess.DEVNULL) as child:
-        assert wait_until((folder / "started").exists)
-        yield child, [int(pid) for pid in (folder / "started").read_text().split()]
+def _started(seconds: int) -> Iterator[tuple[children.Child, list[int]]]:
+    """A child, which runs for seconds, and the processes that it started in two sessions."""
+    command = [sys.executable, "-c", STARTS_TWO, str(seconds)]
+    with children.Child(command, stdout=subprocess.PIPE) as child:
+        assert child.process.stdout is not None
+        started = [int(child.process.stdout.readline()) for _ in range(2)]
+        assert all(map(runs, started))
+        yield child, started
 
 
-@pytest.mark.parametrize("how", ["stays", "ends before what it started"])
-def test_a_child_ends_with_all_that_it_started_also_in_other_sessions(
-    tmp_path: Path, how: str
-) -> None:
-    with _three_started(tmp_path, how) as (child, started):
-        child.end(0.2 if how == "stays" else 30.0)
-        # The inner child ended what has a session of its own when it was over.
-        assert sum(map(runs, started)) == (0 if how == "stays" else 1)
+@pytest.mark.parametrize("seconds", [0, 60])
+def test_a_child_ends_with_all_that_it_started_also_in_other_sessions(seconds: int) -> None:
+    with _started(seconds) as (child, started):
+        child.end(0.2 if seconds else 30.0)
     assert not any(map(runs, started))
 
 
-def test_what_an_interrupted_kill_leaves_is_ended_after_the_body(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupt() -> None:
-        raise KeyboardInterrupt
-
-    with _three_started(tmp_path, "stays") as (child, started), monkeypatch.context() as patched:
-        patched.setattr(child.process, "wait", interrupt)
+def test_what_an_interrupted_kill_leaves_is_ended_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    with _started(60) as (child, started), monkeypatch.context() as patched:
+        patched.setattr(child.process, "wait", mock.Mock(side_effect=KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             child.kill()
     assert not any(map(runs, started))
-
-
-def _lines(child: children.Child) -> children.Lines:
-    assert child.process.stdout is not None
-    return children.Lines(child.process.stdout, 0.2 * children.GIB, child.process.pid)
-
-
-def test_a_line_is_waited_for_until_the_deadline_and_the_end_is_none() -> None:
-    code = "print('\\none', flush=True); input(); print('two\\nhalf', end='')"
-    command = [sys.executable, "-c", code]
-    with children.Child(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
-        assert child.process.stdin is not None
-        lines, deadline = _lines(child), time.monotonic() + 30
-        assert [lines.read(deadline), lines.read(deadline)] == [b"\n", b"one\n"]
-        with pytest.raises(TimeoutError):
-            lines.read(time.monotonic() + 0.1)
-        child.process.stdin.write(b"\n")
-        child.process.stdin.flush()
-        assert [lines.read(deadline), lines.read(deadline)] == [b"two\n", b""]
 
 
 V1 = "memory.limit_in_bytes"
@@ -107,14 +80,9 @@ def test_the_limit_of_a_container_is_read_from_both_versions_of_cgroups(
     assert children.available_memory(tmp_path, tmp_path / "own") == gib * children.GIB
 
 
-def test_without_a_container_it_is_the_memory_of_the_machine(tmp_path: Path) -> None:
-    missing = tmp_path / "missing"
-    assert children.available_memory(tmp_path, missing) == psutil.virtual_memory().total
-
-
-def test_sides_share_the_memory_and_a_person_gives_it_to_each(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_sides_share_the_memory_unless_a_person_sets_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    no_container = children.available_memory(Path("/nowhere"), Path("/nowhere"))
+    assert no_container == psutil.virtual_memory().total
     monkeypatch.delenv(children.MEMORY_LIMIT, raising=False)
     assert children.memory_limit(2) == pytest.approx(children.memory_limit() / 2)
     monkeypatch.setenv(children.MEMORY_LIMIT, "1.5")
@@ -122,3 +90,99 @@ def test_sides_share_the_memory_and_a_person_gives_it_to_each(
     monkeypatch.setenv(children.MEMORY_LIMIT, "lots")
     with pytest.raises(WatchError, match="is 'lots'; give a number of GiB above 0"):
         children.memory_limit()
+
+
+HOLDER = """
+import subprocess, sys, tempfile, time
+from pathlib import Path
+from asv_watch.machine.children import Child
+from asv_watch.machine.lock import exclusive_run
+
+sleep = [sys.executable, "-c", "import time; time.sleep(120)"]
+with exclusive_run(Path(sys.argv[1]), "nightly"):
+    own = subprocess.Popen(sleep)
+    with Child([*sleep[:2], sys.argv[2] + sleep[2]], stdout=subprocess.PIPE) as child:
+        detached = int(child.process.stdout.readline())
+        print(tempfile.mkdtemp(), own.pid, child.process.pid, detached, flush=True)
+        time.sleep(120)
+"""
+
+
+class Holder:
+    """A process that holds a checkout and has started others, one of which is hard to find."""
+
+    def __init__(self, environments: Path) -> None:
+        command = [sys.executable, "-c", HOLDER, str(environments), DETACHES]
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, text=True, start_new_session=True
+        )
+        assert self.process.stdout is not None
+        folder, *children = self.process.stdout.readline().split()
+        self.folder = Path(folder)
+        self.children = [int(child) for child in children]
+
+    def has_gone(self) -> bool:
+        return not self.folder.parent.exists() and not any(map(runs, self.children))
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"])
+def test_nothing_is_left_soon_after_a_signal(tmp_path: Path, name: str) -> None:
+    holder = Holder(tmp_path)
+    holder.process.send_signal(signal.Signals[name])
+    assert wait_until(holder.has_gone)
+    holder.process.wait(timeout=30)
+    with exclusive_run(tmp_path, "bench"):
+        pass
+
+
+def test_what_a_run_left_without_its_guard_is_cleaned_up_by_the_next(tmp_path: Path) -> None:
+    holder = Holder(tmp_path)
+    for process in psutil.Process(holder.process.pid).children():
+        if process.pid not in holder.children:
+            process.kill()  # the guard
+    holder.process.kill()
+    holder.process.wait()
+    time.sleep(0.5)
+    assert all(map(runs, holder.children)), "this test is about what is left"
+    with exclusive_run(tmp_path, "bench"):
+        assert holder.has_gone()
+
+
+def test_processes_of_others_are_left_alone(tmp_path: Path) -> None:
+    mine, other = tmp_path / "mine", tmp_path / "other"
+    holder = Holder(other)
+    try:
+        for _ in range(2):
+            with exclusive_run(mine, "bench"):
+                pass
+        assert all(map(runs, holder.children))
+        assert holder.folder.exists()
+    finally:
+        holder.process.kill()
+        holder.process.wait()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("bench", "nightly", "compare", "gate", "calibrate", "releases measure"),
+        *(f"{name} --cases time_it --before HEAD" for name in ("bisect", "explain")),
+    ],
+)
+def test_a_writer_does_not_start_beside_another(
+    make_project: Callable[..., Path],
+    command: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    folder = make_project("def time_it():\n    pass\n")
+    monkeypatch.chdir(folder)
+    (folder / "results/m").mkdir(parents=True)
+    (folder / "results/m/machine.json").write_text("{}")
+    with exclusive_run(folder / ".asv/env", "nightly"):
+        before = {path for path in folder.rglob("*") if ".git" not in path.parts}
+        assert main(command.split()) == 1
+        printed = capsys.readouterr().err
+        assert f"`nightly` (process {os.getpid()} on {platform.node()}, started 20" in printed
+        assert printed.count("\n") == 1
+        assert {path for path in folder.rglob("*") if ".git" not in path.parts} == before

@@ -1,10 +1,16 @@
-"""What a machine is and does is read, in full, and nothing is set."""
+"""What a machine and an environment are and do is read, in full, and nothing is set."""
 
+import json
+import sys
+from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from asv_watch import probes
 from asv_watch.machine.facts import machine_facts, machine_state
+from tests.conftest import run
 
 NVIDIA_SMI = """#!/bin/sh
 echo "$@" >> {asked}
@@ -13,17 +19,6 @@ case "$1" in
 *) echo "NVIDIA H200, 143771 MiB, 580.105.08, 96.00.CF.00.03, 700.00 W, Enabled, Default, Disabled, [N/A], 1980 MHz" ;;
 esac
 """  # noqa: E501
-
-
-@pytest.fixture
-def device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine with one CUDA device; the file holds what its tool was asked."""
-    asked = tmp_path / "asked"
-    tool = tmp_path / "nvidia-smi"
-    tool.write_text(NVIDIA_SMI.format(asked=asked))
-    tool.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    return asked
 
 
 def test_a_machine_tells_its_processor_memory_and_system() -> None:
@@ -59,21 +54,46 @@ def test_the_kernels_files_are_read(tmp_path: Path) -> None:
     assert "governor" not in bare, "a machine that hides it has no such fact"
 
 
-def test_a_device_tells_what_it_is_and_how_it_does(device: Path) -> None:
+def test_a_gpu_tells_what_it_is_and_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = tmp_path / "asked"
+    tool = tmp_path / "nvidia-smi"
+    tool.write_text(NVIDIA_SMI.format(asked=asked))
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     facts = machine_facts()
     assert facts["gpu 0 name"] == "NVIDIA H200"
     assert facts["gpu 0 memory"] == "143771 MiB"
     assert facts["gpu 0 driver"] == "580.105.08"
     assert facts["gpu 0 power limit"] == "700.00 W"
     assert "gpu 0 ECC" not in facts, "what it does not know is left out"
-    (state,) = machine_state()["gpus"]
+    [state] = machine_state()["gpus"]
     assert state["sm_mhz"] == 1980
     assert state["celsius"] == 41
     assert state["power_limit_w"] == 700
     assert state["performance_state"] == "P0"
-    questions = device.read_text().splitlines()
-    assert questions
-    for asked in questions:
-        query, form = asked.split(" ")
+    for question in asked.read_text().splitlines():
+        query, form = question.split(" ")
         assert query.startswith("--query-gpu="), "the device is only ever asked"
         assert form == "--format=csv,noheader"
+
+
+def _printed(script: Path, *arguments: str, **variables: str) -> Any:
+    """What a script prints with only these environment variables."""
+    done = run(sys.executable, "-P", script, *arguments, env=variables)
+    return json.loads(done.stdout)
+
+
+def test_python_packages_and_variables_are_told() -> None:
+    variables = {"OMP_NUM_THREADS": "1", "MALLOC_TOP_PAD_": "65536", "EDITOR": "hush"}
+    output = _printed(probes.ENVIRONMENT, "msgspec", "no-such-package", **variables)
+    facts = output["facts"]
+    assert facts["interpreter"].startswith("CPython")
+    assert facts["package msgspec"] == metadata.version("msgspec")
+    assert "package no-such-package" not in facts
+    assert facts["variable MALLOC_TOP_PAD_"] == "65536"
+    assert "hush" not in json.dumps(output)
+    assert output["details"] == {"asv_runner": metadata.version("asv_runner")}
+
+
+def test_an_import_is_timed_by_the_name_of_its_distribution() -> None:
+    assert 0 < _printed(probes.IMPORTING, "pyyaml") < 60
