@@ -1,14 +1,12 @@
 """What tests of several areas share."""
 
-import atexit
-import gc
 import os
 import shutil
 import signal
 import subprocess
 import sysconfig
 import tempfile
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,17 +32,11 @@ LONGEST = (
     "tests/test_lint.py",
     "tests/studies/test_sweep.py",
     "tests/training/test_ranks.py",
-    "tests/own_results/test_page.py",
+    "tests/own_results/test_results.py",
     "tests/measure/test_compile_cost.py",
     "tests/docs/test_commands.py",
     "tests/studies/test_reproductions.py",
     "tests/end_to_end/test_wheel.py",
-    "tests/docs/test_tutorial.py",
-    "tests/benchmarks/test_added_model.py",
-    "tests/probes/test_operators.py",
-    "tests/cli/test_commands.py",
-    "tests/benchmarks/test_suites.py",
-    "tests/models/test_plain_and_tuned.py",
 )
 """Files that take longest. They start first, so that no worker is left with one at the end."""
 
@@ -104,21 +96,8 @@ def _file(item: pytest.Item) -> str:
     return item.path.relative_to(ROOT).as_posix()
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
-    """Import the tests without garbage collection, which would take 4 of 10 s of CPU time."""
-    gc.disable()
-    try:
-        return (yield)
-    finally:
-        gc.freeze()
-        atexit.register(gc.unfreeze)  # triton would print what is left frozen at the end as leaks
-        gc.enable()
-
-
 @pytest.fixture(scope="session")
 def root() -> Path:
-    """The checkout that is tested."""
     return ROOT
 
 
@@ -138,3 +117,13 @@ def git(folder: Path, *arguments: str, **options: Any) -> str:
     """Run git as a person without any configuration of their own."""
     identity = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
     return run("git", *identity, *arguments, cwd=folder, **options).stdout.strip()
+
+
+def make_repository(folder: Path, files: Mapping[str, str]) -> None:
+    """Make a repository with one commit on ``main``: file name to text."""
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    git(folder, "init", "--quiet", "--initial-branch=main")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", "Begin")

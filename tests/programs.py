@@ -27,7 +27,6 @@ def run_program(
     folder: Path = ROOT,
     stdout: int = subprocess.PIPE,
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command where packages are missing."""
     return subprocess.run(
         [sys.executable, "-c", _WITHOUT.format(missing=missing), *arguments],
         stdout=stdout,

@@ -37,9 +37,7 @@ def test_imports_go_in_the_allowed_directions(root: Path) -> None:
     assert "0 broken" in done.stdout
 
 
-def test_a_measured_process_imports_only_what_asv_installs_and_the_measured_paths(
-    root: Path,
-) -> None:
+def test_a_measured_process_needs_only_what_asv_installs_and_measured_paths(root: Path) -> None:
     suites = "".join(path.read_text() for path in (root / "benchmarks").glob("*.py"))
     imported = re.findall(r'from_commit\(\s*"([\w.]+)", "(\w+)"', suites)
     assert ("training.cases", "adam_steps") in imported

@@ -30,7 +30,7 @@ TESTS = (
     "tests/test_architecture.py",
     "tests/benchmarks/test_suites.py",
 )
-OTHERS = ("everything", "measured_process", "first_commit", "defect", *list_workloads())
+OTHERS = ("short_set", "measured_process", "first_commit", "defect", *list_workloads())
 """Words in the names of tests about other suites and models than the added ones."""
 
 

@@ -55,33 +55,16 @@ def cases(benchmarks: dict[str, Any]) -> set[str]:
     return {case_name(b["name"], params) for b in benchmarks.values() for params in cases_of(b)}
 
 
-@pytest.fixture(scope="module")
-def short(benchmarks: dict[str, Any]) -> list[str]:
-    return [
-        case_name(b["name"], params)
-        for b in benchmarks.values()
-        for params in cases_of(b)
-        if in_short_set(b, params)
-    ]
-
-
-def _sampling(benchmark: dict[str, Any]) -> str:
-    """How values are sampled: what follows the version of the code."""
-    code, _, sampling = str(benchmark["version"]).partition("; ")
-    assert code.isdigit()
-    return sampling
-
-
-def test_every_stored_series_goes_on_as_it_was_sampled(
-    root: Path, benchmarks: dict[str, Any]
-) -> None:
+def test_stored_series_go_on_as_they_were_sampled(root: Path, benchmarks: dict[str, Any]) -> None:
     lists = list((root / "results").glob("*/benchmarks.json"))
     assert lists
     stored = merge_lists(parse_list(path.read_bytes()) for path in lists)
     for name in benchmarks.keys() & stored.keys():
         before, now = stored[name], benchmarks[name]
         assert (now["unit"], now["param_names"]) == (before["unit"], before["param_names"])
-        assert _sampling(now) == _sampling(before), (
+        parts = [str(b["version"]).partition("; ") for b in (before, now)]
+        assert parts[1][0].isdigit(), "the version of the code"
+        assert parts[0][2] == parts[1][2], (
             f"{name} is sampled by another recipe: all absolute values would start anew. Put it "
             'back, or do what CONTRIBUTING.md says under "Changing what is measured"'
         )
@@ -104,9 +87,7 @@ def test_every_workload_is_timed_and_its_work_counted(benchmarks: dict[str, Any]
     assert models("time_") == models("track_flops") == models("peakmem_") == every
 
 
-def test_values_have_units_rates_and_shares_alone_are_better_higher_and_skips_say_why(
-    benchmarks: dict[str, Any],
-) -> None:
+def test_values_have_units_and_directions_and_skips_say_why(benchmarks: dict[str, Any]) -> None:
     for name, benchmark in benchmarks.items():
         higher = bool(benchmark.get("higher_is_better"))
         assert benchmark["unit"], name
@@ -115,9 +96,15 @@ def test_values_have_units_rates_and_shares_alone_are_better_higher_and_skips_sa
         assert bool(benchmark.get("skip_params")) == bool(benchmark.get("skipped_because")), name
 
 
-def test_the_plain_models_come_first_and_the_short_set_is_small_and_without_what_repeats_them(
-    benchmarks: dict[str, Any], cases: set[str], short: list[str]
+def test_the_plain_models_come_first_and_the_short_set_is_small(
+    benchmarks: dict[str, Any], cases: set[str]
 ) -> None:
+    short = [
+        case_name(b["name"], params)
+        for b in benchmarks.values()
+        for params in cases_of(b)
+        if in_short_set(b, params)
+    ]
     positions = {name: b.get("position", 5) for name, b in benchmarks.items()}
     assert min(positions, key=positions.__getitem__).startswith("plain.")
     left_out = {"modes", "plain_compiled", "plain_graphs", "batches", "variants"}
@@ -126,9 +113,6 @@ def test_the_plain_models_come_first_and_the_short_set_is_small_and_without_what
     assert families.isdisjoint(left_out)
     assert families | left_out == {case.split(".")[0] for case in cases}
     assert len(short) < len(cases) / 2
-
-
-def test_make_bench_measures_far_from_everything(short: list[str]) -> None:
     assert sum("'cuda'" not in case for case in short) <= 200
 
 
@@ -138,9 +122,7 @@ def _choices(written: str) -> list[str]:
     return [re.sub(r"{[^}]+}", "{}", written).format(*chosen) for chosen in product(*parts)]
 
 
-def test_the_page_has_fluxbenchs_65_cases_and_each_of_ours_exists(
-    root: Path, cases: set[str]
-) -> None:
+def test_the_page_has_fluxbenchs_65_cases_and_ours_exist(root: Path, cases: set[str]) -> None:
     page = (root / "docs/models/fluxbench.md").read_text(encoding="utf-8")
     written = re.findall(r"^([\w{]\S+_\S+) +(none|\w+\.\S.*\))$", page, re.MULTILINE)
     rows = [
@@ -214,9 +196,7 @@ class Suite(_TimedSuite):
 """
 
 
-def test_a_first_call_that_loads_or_compiles_does_not_make_samples_of_one_call(
-    root: Path, tmp_path: Path
-) -> None:
+def test_a_slow_first_call_makes_no_samples_of_one_call(root: Path, tmp_path: Path) -> None:
     suites = tmp_path / "suites"
     shutil.copytree(root / "benchmarks", suites)
     (suites / "stub.py").write_text(SLOW_FIRST_CALL)
@@ -256,9 +236,7 @@ def test_each_suite_measures_the_implementation_that_it_is_about() -> None:
     assert flops[0] < flops[1], "the tuned convolution multiplies by zeros"
 
 
-def test_a_defect_of_the_measured_commit_fails_and_is_not_skipped(
-    root: Path, tmp_path: Path
-) -> None:
+def test_a_defect_of_a_commit_fails_and_is_not_skipped(root: Path, tmp_path: Path) -> None:
     files = {
         "__init__": "",
         "devices": "def missing_device(device): return None",
@@ -284,9 +262,7 @@ def test_a_defect_of_the_measured_commit_fails_and_is_not_skipped(
         "device_memory.DeviceMemory.track_device_peak_allocated_forward",
     ],
 )
-def test_what_the_first_commit_of_the_package_lacked_is_skipped(
-    root: Path, tmp_path: Path, name: str
-) -> None:
+def test_what_the_first_commit_lacked_is_skipped(root: Path, tmp_path: Path, name: str) -> None:
     """An empty package stands for any older commit: every suite skips, none fails."""
     (tmp_path / "torchspeed").mkdir()
     (tmp_path / "torchspeed" / "__init__.py").write_text("")

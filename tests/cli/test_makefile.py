@@ -121,9 +121,7 @@ def test_python_for_the_host_that_is_not_here(checkout: Path, python: str, named
     assert "make PYTHON=" in done.stderr
 
 
-def test_a_python_on_the_path_that_does_not_run_is_passed_over(
-    checkout: Path, tmp_path: Path
-) -> None:
+def test_a_python_that_does_not_run_is_passed_over(checkout: Path, tmp_path: Path) -> None:
     for version, code in (("3.11", "exit 127"), ("3.12", '[ "$1" = -c ]')):  # it makes no .venv
         shim = tmp_path / f"python{version}"
         shim.write_text(f"#!/bin/sh\n{code}\n")

@@ -15,7 +15,6 @@ BASH = "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c"
 
 @pytest.fixture(scope="module")
 def jobs() -> dict[str, Any]:
-    """The jobs of the nightly."""
     text = (ROOT / ".github/workflows/nightly.yml").read_text()
     loaded: dict[str, Any] = yaml.safe_load(text)["jobs"]
     return loaded
@@ -153,9 +152,7 @@ esac
 
 
 @pytest.mark.needs("jq")
-def test_each_commit_that_made_cases_slower_has_one_issue(
-    jobs: dict[str, Any], tmp_path: Path
-) -> None:
+def test_each_commit_that_slowed_cases_has_one_issue(jobs: dict[str, Any], tmp_path: Path) -> None:
     [script] = [step["run"] for step in jobs["issues"]["steps"] if "run" in step]
     (tmp_path / "gh").write_text(GH)
     (tmp_path / "gh").chmod(0o755)

@@ -57,9 +57,7 @@ def test_mnist_reads_the_published_format(mnist: Path) -> None:
         ("t10k-labels-idx1-ubyte", idx_bytes(np.array([3, 9]))),
     ],
 )
-def test_what_is_missing_damaged_or_not_mnist_is_one_line_with_the_remedy(
-    mnist: Path, file: str, content: bytes | None
-) -> None:
+def test_what_is_not_mnist_is_one_line(mnist: Path, file: str, content: bytes | None) -> None:
     path = mnist / "MNIST/raw" / file
     path.unlink() if content is None else path.write_bytes(content)
     with pytest.raises(TorchspeedError, match=r"mnist .*delet.*") as caught:
@@ -103,9 +101,7 @@ def test_folder_of_pictures(pictures: Path) -> None:
         ("val/dog", "val/wolf", "need the same folders"),
     ],
 )
-def test_folders_that_do_not_fit_are_named(
-    pictures: Path, old: str, new: str, message: str
-) -> None:
+def test_folders_that_misfit_are_named(pictures: Path, old: str, new: str, message: str) -> None:
     (pictures / old).rename(pictures / new)
     with pytest.raises(TorchspeedError, match=message):
         load_data("imagenet", DataOptions(data_dir=pictures))

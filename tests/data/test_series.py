@@ -1,10 +1,8 @@
-"""Series: their windows, splits, anomalies and loaders."""
+"""Series: their windows, splits, anomalies and loaders, and tables in text files."""
 
 import gzip
 import hashlib
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -21,28 +19,15 @@ from torch.utils.data import TensorDataset
 
 from torchspeed.data import files
 from torchspeed.data.dataset import Scale
+from torchspeed.data.files import read_table
 from torchspeed.data.load import load_data, make_loader
 from torchspeed.data.options import DataOptions
 from torchspeed.data.series import Windows, split_series
 from torchspeed.errors import TorchspeedError
 
 
-@contextmanager
-def files_of(folder: Path) -> Iterator[str]:
-    """Serve the files of a folder; yield the host and port."""
-    answer = partial(SimpleHTTPRequestHandler, directory=str(folder))
-    with ThreadingHTTPServer(("127.0.0.1", 0), answer) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        try:
-            yield f"127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-
-
 @given(rows=st.integers(60, 200), window=st.integers(1, 12), horizon=st.integers(1, 12))
-def test_each_label_is_in_one_split_and_windows_end_a_horizon_before_it(
-    rows: int, window: int, horizon: int
-) -> None:
+def test_each_label_is_in_one_split_after_its_window(rows: int, window: int, horizon: int) -> None:
     values = torch.arange(float(rows)).unsqueeze(1)
     options = DataOptions(window=window, horizon=horizon)
     data: Any = split_series("rows", values, ["row"], options, "a test")
@@ -62,9 +47,7 @@ def test_each_label_is_in_one_split_and_windows_end_a_horizon_before_it(
 
 
 @given(season=st.integers(2, 12), columns=st.integers(1, 3), seed=st.integers(0, 100))
-def test_anomalies_have_no_season_in_training_rows_and_forecasts_get_it_back(
-    season: int, columns: int, seed: int
-) -> None:
+def test_anomalies_have_no_season_and_it_comes_back(season: int, columns: int, seed: int) -> None:
     generator = np.random.default_rng(seed)
     shape = generator.normal(20, 5, (season, columns))
     series = shape[np.arange(100) % season] + generator.normal(0, 1, (100, columns))
@@ -125,14 +108,14 @@ def write_series(path: Path, rows: int = 200, features: int = 8) -> np.ndarray:
     return values
 
 
-def test_a_published_series_is_downloaded_once_and_refused_when_damaged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_published_series_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "served" / "master" / "exchange_rate" / "exchange_rate.txt.gz"
     values = write_series(file)
     options = DataOptions(data_dir=tmp_path / "data", download=True, window=5, horizon=6)
-    with files_of(tmp_path / "served") as address:
-        monkeypatch.setattr(files, "HOST", f"http://{address}/master")
+    answer = partial(SimpleHTTPRequestHandler, directory=str(tmp_path / "served"))
+    with ThreadingHTTPServer(("127.0.0.1", 0), answer) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setattr(files, "HOST", f"http://127.0.0.1:{server.server_port}/master")
         with pytest.raises(TorchspeedError, match="File not found or corrupted"):
             load_data("exchange_rate", options)
         with pytest.raises(TorchspeedError, match=r"not as it was published; pass --download"):
@@ -141,6 +124,7 @@ def test_a_published_series_is_downloaded_once_and_refused_when_damaged(
         path, _, season = files.PUBLISHED["exchange_rate"]
         monkeypatch.setitem(files.PUBLISHED, "exchange_rate", (path, md5, season))
         load_data("exchange_rate", options)
+        server.shutdown()
     data: Any = load_data("exchange_rate", options)
     assert (data.item_shape, data.classes) == ((5, 8), None)
     splits = (data.train, data.validation, data.test)
@@ -158,8 +142,6 @@ def test_embedded_series_need_nothing(name: str, rows: int, features: int, colum
     data: Any = load_data(name, DataOptions(target=column))
     assert data.item_shape == (10, features)
     assert len(data.train) + len(data.validation) + len(data.test) == rows - 12
-    with pytest.raises(TorchspeedError, match=rf"no column of numbers 'dividend'.*{column}"):
-        load_data(name, DataOptions(target="dividend"))
 
 
 def test_lorenz_solves_his_equations() -> None:
@@ -192,9 +174,7 @@ def test_the_seed_alone_decides_the_order_of_an_epoch(workers: int) -> None:
 @pytest.mark.parametrize("target", [None, 1])
 @pytest.mark.parametrize("every_step", [False, True])
 @pytest.mark.parametrize("workers", [0, 2])
-def test_a_batch_of_windows_is_its_items(
-    target: int | None, every_step: bool, workers: int
-) -> None:
+def test_a_windows_batch_is_its_items(target: int | None, every_step: bool, workers: int) -> None:
     windows = Windows(torch.randn(50, 3), 6, 4, target, range(5, 44), every_step=every_step)
     batches = make_loader(windows, 8, sampler=range(len(windows)), workers=workers)
     inputs, targets = (torch.cat(parts) for parts in zip(*batches, strict=True))
@@ -206,3 +186,71 @@ def test_a_batch_of_windows_is_its_items(
         assert torch.equal(windows[index][1], targets[index])
     first = windows.labels[0] - (3 if every_step else 0)
     assert first == 9 if not every_step else first >= 5
+
+
+DATED = "date,a, b\n2020-01-01,1,2\n2020-01-02,3,-4.5e1\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "rows"),
+    [
+        *((DATED.replace(",", mark), ["a", "b"], [[1, 2], [3, -45]]) for mark in ",;\t"),
+        ('\ufeff"1",2\r\n3,4\r\n', ["0", "1"], [[1, 2], [3, 4]]),
+        ("hour;load\n0;1,5\n1;2,25\n", ["hour", "load"], [[0, 1.5], [1, 2.25]]),
+    ],
+)
+def test_separators_headers_dates_and_decimal_commas_are_understood(
+    tmp_path: Path, text: str, columns: list[str], rows: list[list[float]]
+) -> None:
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(gzip.compress(text.encode()))
+    table = read_table(path)
+    assert (list(table.columns), table.to_numpy().tolist()) == (columns, rows)
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("", "No columns"),
+        ("a,b\n", "no numbers"),
+        ("a,b\n1,2\n3\n", "no finite number at row 1, column b"),
+        ("day,a\nx,2\ny,3,4\n", "line 3"),
+        ("day,a\nx,2,3\ny,3,4\n", "more cells than its first line"),
+        ("a,b\n1,2\n3,x\n", "x. at position 1"),
+        ("a,b\n1,2\n3,1e39\n", "no finite number at row 1, column b"),
+        ("\udcff\n", "utf-8"),
+    ],
+)
+def test_a_fault_is_one_line_with_its_place(tmp_path: Path, text: str, fault: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(text.encode(errors="surrogateescape"))
+    with pytest.raises(TorchspeedError, match=rf"t\.csv .*{fault}.*; correct it") as caught:
+        read_table(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_or_damaged_file_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv.gz"
+    with pytest.raises(TorchspeedError, match=r"no file .*t\.csv\.gz"):
+        read_table(path)
+    path.write_bytes(gzip.compress(b"1,2\n" * 1000)[:-9])
+    with pytest.raises(TorchspeedError, match=r"t\.csv\.gz is damaged"):
+        read_table(path)
+
+
+def test_any_csv_is_a_series(tmp_path: Path) -> None:
+    rows = "\n".join(f"2020-{i},{i},{i * i}" for i in range(100))
+    path = tmp_path / "t.csv"
+    path.write_text(f"day,linear,square\n{rows}\n")
+    data = load_data(f"csv:{path}", DataOptions(window=4, horizon=5, target="square"))
+    assert data.item_shape == (4, 2)
+    item, label = data.train[0]
+    # One scale a column: the label is on the curve of the inputs.
+    step = item[1, 0] - item[0, 0]
+    assert label.shape == (1,)
+    assert step > 0
+    for absent in ("day", "3"):
+        with pytest.raises(TorchspeedError, match=f"no column of numbers '{absent}'.*linear"):
+            load_data(f"csv:{path}", DataOptions(target=absent))
+    with pytest.raises(TorchspeedError, match="too few for a window of 90"):
+        load_data(f"csv:{path}", DataOptions(window=90))

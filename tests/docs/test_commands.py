@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+import torch
 import typer
 
 from asv_watch.cli.main import app as asv_watch
@@ -112,7 +113,6 @@ def _largest() -> list[str]:
 
 
 def smaller(words: list[str]) -> list[str]:
-    """The same command with small values."""
     small = [SMALLER.get(option, word) for option, word in zip(["", *words], words, strict=False)]
     for option in {"train": ("-b", "-e"), "sweep": ()}.get(words[0], ("-b",)):
         small += [] if option in words else [option, SMALLER[option]]
@@ -130,3 +130,25 @@ def test_a_documented_command_runs(
     rows = (f"{hour},{hour % 24},{20 - hour % 7}" for hour in range(1_000))
     (tmp_path / "load.csv").write_text("\n".join(["hour,load,temperature", *rows]))
     assert main(smaller(command.split()[1:])) == 0, capsys.readouterr().err
+
+
+SCRIPT = ROOT / "docs/dropout_on_cpus.py"
+"""The script beside the findings, here with one interpreter on both sides."""
+
+
+def test_the_dropout_script_prints_a_ratio_of_each_case() -> None:
+    small = ["--batch", "1", "--rounds", "2"]
+    printed = run(sys.executable, SCRIPT, sys.executable, sys.executable, *small).stdout
+    assert f"torch {torch.__version__} / {torch.__version__}" in printed
+    rows = re.findall(
+        r"^\| (.+) \| ([12]) \| (\S+) \| (\S+) to (\S+) \| (\S+) \| (\S+) \|$", printed, re.M
+    )
+    assert len({row[:2] for row in rows}) == len(rows) == 8
+    assert all(0.2 < float(ratio) < 5 for _, _, ratio, *_ in rows), "both sides are the same"
+    assert all(float(before) > 0 < float(after) for *_, before, after in rows)
+
+
+def test_the_dropout_script_names_an_interpreter_without_torch() -> None:
+    for python, remedy in {"/no/python": "name the interpreter", "false": "needs torch"}.items():
+        done = run(sys.executable, SCRIPT, sys.executable, python, status=1)
+        assert re.fullmatch(rf"{python}: .*{remedy}.*\n", done.stderr)

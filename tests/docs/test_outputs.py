@@ -1,12 +1,21 @@
-"""Pages show what their commands print, but for its numbers."""
+"""Pages show what their commands print, but for its numbers.
 
+The tutorial's clone is a small project with the files that the commands name, the edited one the
+real one, on a stand-in for torch whose own pooling takes three times as long, by a clock of its
+own: no installation.
+"""
+
+import json
 import os
+import re
+import sys
 import sysconfig
+from itertools import product
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, git, run
+from tests.conftest import ROOT, git, make_repository, run
 from tests.docs.pages import Page, absent
 
 ACCEPTING = Page(ROOT / "packages/asv-watch/docs/pull-requests.md")
@@ -31,8 +40,131 @@ def test_the_report_shows_a_note_as_the_page_shows(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("commands", "shown"), TRAINING, ids=["train", "sweep"])
-def test_training_prints_what_the_page_shows(
-    commands: str, shown: list[str], tmp_path: Path
-) -> None:
+def test_training_prints_what_pages_show(commands: str, shown: list[str], tmp_path: Path) -> None:
     lines = [line for line in commands.splitlines() if not line.startswith("pip install ")]
     _check("\n".join(lines), shown, tmp_path, home=tmp_path)
+
+
+CONFIGURATION = {
+    "version": 1,
+    "project": "p",
+    "repo": ".",
+    "branches": ["main"],
+    "environment_type": "virtualenv",
+    "env_dir": ".asv/env",
+    "results_dir": "results",
+    "pythons": [f"{sys.version_info.major}.{sys.version_info.minor}"],
+    "matrix": {"env_nobuild": {"OMP_NUM_THREADS": ["1"]}},
+    "build_command": [],
+    "install_command": ["python --version"],
+    "uninstall_command": ["python --version"],
+    "measured_paths": ["benchmarks", "src", "asv.conf.json"],
+    "profiler": "profiler.py",
+    "plugins": [".asv_watch"],
+}
+"""Of an environment that is made in seconds."""
+EDITED = "src/torchspeed/models/tuned/lenet5.py"
+SUITE = """
+import random
+import sys
+from pathlib import Path
+from unittest.mock import MagicMock
+
+sys.path.append(str(Path(__file__).parents[1] / "src"))  # after the side's own, in a comparison
+
+
+class Clock:
+    now = 0.0  # it runs only while cases work: their times are known to 0.2 %
+
+    @classmethod
+    def read(cls):
+        return cls.now
+
+
+def pooling(seconds):
+    def pool(x, *size):
+        Clock.now += random.gauss(seconds, 0.002 * seconds)
+        return x
+    return pool
+
+
+def stand_in(module, **contents):
+    sys.modules[module] = MagicMock(**contents)
+
+
+layers = dict.fromkeys(["conv1", "conv2", "dense1", "dense2", "dense3"], MagicMock())
+stand_in("torch", **{"nn.functional.max_pool2d": pooling(3e-3)})
+stand_in("torchspeed.models.checks")
+stand_in("torchspeed.models.registry", register_model=lambda *names: lambda model: model)
+stand_in("torchspeed.models.lenet5", LeNet5=type("LeNet5", (), layers))
+stand_in("torchspeed.models.tuned.pooling", relu_max_pool=pooling(1e-3))
+
+
+class SmallCNNs:
+    params = (["lenet5"], ["cpu"])
+    param_names = ("model", "device")
+    short = True
+    timer = Clock.read
+    rounds = 3
+    repeat = (2, 20, 0.5)
+    sample_time = 0.005
+    warmup_time = 0
+
+    def setup(self, model, device):
+        from torchspeed.models.tuned.lenet5 import TunedLeNet5
+        self.model, self.x = TunedLeNet5(), MagicMock()
+
+    def time_forward(self, model, device):
+        self.model.forward(self.x)
+"""
+PROFILER = """
+import importlib.util, json, pathlib
+
+spec = importlib.util.find_spec("torchspeed.models.tuned.lenet5")
+name, rest = "aten::max_pool2d_with_indices", "[], [], [], [], []"
+operators = [("aten::maximum", "[[128, 6, 12, 24], []]", 4, 3e-4)]
+if "relu_max_pool" not in pathlib.Path(spec.origin).read_text():
+    pools = {"6, 24, 24": 3e-3, "16, 8, 8": 1e-3}
+    operators = [(name, f"[[128, {size}], {rest}]", 1, pools[size]) for size in pools]
+fields = ("name", "shapes", "calls", "seconds")
+operators = [dict(zip(fields, operator)) for operator in operators]
+print(json.dumps({"operators": operators, "kernels": [], "counts": {}}))
+"""
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """A project like the clone that the page makes, with what `make setup` would install."""
+    copied = {name: (ROOT / name).read_text() for name in (EDITED, "Makefile")}
+    root = tmp_path / "clone"
+    files = {
+        "asv.conf.json": json.dumps(CONFIGURATION),
+        "benchmarks/__init__.py": "",
+        "benchmarks/small_cnns.py": SUITE,
+        "profiler.py": PROFILER,
+        "README.md": "# torchspeed\n",
+        "packages/asv-watch/pyproject.toml": "",
+        ".gitignore": "__pycache__/\n.asv/\n.venv/\nresults/\nhtml/\n",
+        **copied,
+    }
+    make_repository(root, files)
+    programs = root / ".venv" / "bin"
+    programs.mkdir(parents=True)
+    for name, module in (("python", ""), ("asv-watch", "-m asv_watch.cli")):
+        (programs / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {module} "$@"\n')
+        (programs / name).chmod(0o755)
+    (root / ".venv" / ".watch").touch()
+    return root
+
+
+def test_the_tutorial_prints_what_it_shows(clone: Path, tmp_path: Path) -> None:
+    facts = product(("AUTHOR", "COMMITTER"), ("NAME", "EMAIL"))
+    author = {f"GIT_{who}_{fact}": "a@example.org" for who, fact in facts}
+    exported = ""
+    for block, shown in Page(ROOT / "docs" / "start.md").steps():
+        commands = re.sub(r"^git clone .*$", "", block, flags=re.MULTILINE)
+        environment = os.environ | author | {"HOME": str(tmp_path)}
+        done = run("bash", "-euc", exported + commands, cwd=clone, env=environment)
+        exported += "".join(re.findall(r"^export .*\n", commands, re.MULTILINE))
+        printed = done.stdout + done.stderr
+        assert absent(shown, printed) == [], printed

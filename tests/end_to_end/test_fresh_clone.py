@@ -1,4 +1,4 @@
-"""A new user's first hour: clone, `make bench`, look; again; by hand.
+"""A new user's first hour: clone, `make bench`, look; or with asv alone.
 
 One real clone, one real environment with real torch, real asv, shared by the
 tests below, which run in order. torch comes from a cache: what these tests run with.
@@ -22,11 +22,12 @@ import pytest
 from tests.conftest import git, run
 
 CASES = r"^(small_cnns.*_forward.*lenet5|time_series.TimeSeries.time_forward.*tpa_lstm)', 'cpu'"
-MEASURED = {
-    "small_cnns.SmallCNNs": ("time_forward", "peakmem_forward"),
-    "time_series.TimeSeries": ("time_forward",),
+LIMITS = {
+    "small_cnns.SmallCNNs.time_forward": (1e-5, 10),
+    "small_cnns.SmallCNNs.peakmem_forward": (1e8, 1e11),
+    "time_series.TimeSeries.time_forward": (1e-5, 10),
 }
-"""Suite to the benchmarks of `CASES`."""
+"""What `CASES` measure: seconds or bytes, between two limits."""
 OURS = re.compile("MAKEFLAGS|MAKELEVEL|MFLAGS|MACHINE|TORCH|CASES|MODELS|VIRTUALENV_.*")
 """What a `make test` above us has in its environment, and a new user has not."""
 
@@ -105,107 +106,55 @@ def benched(user: NewUser) -> str:
     return user.does("make", "bench", "MACHINE=a-new-machine", f"CASES={CASES}")
 
 
-def _results(user: NewUser) -> dict[str, dict[str, list[float]]]:
-    (path,) = (user.clone / "results" / "a-new-machine").glob("*-*.json")
+@pytest.mark.timeout(1800)
+def test_make_bench_measures_times_and_memory_of_the_models(user: NewUser, benched: str) -> None:
+    folder = user.clone / "results" / "a-new-machine"
+    [path] = folder.glob("*-*.json")
     stored = json.loads(path.read_text())
-    return {
+    results = {
         name: dict(zip(stored["result_columns"], row, strict=False))
         for name, row in stored["results"].items()
     }
-
-
-@pytest.mark.timeout(1800)
-def test_make_bench_measures_times_and_memory_of_the_models(user: NewUser, benched: str) -> None:
-    results = _results(user)
-    assert len(results) == sum(map(len, MEASURED.values()))
-    for suite, names in MEASURED.items():
-        for name in names:
-            values = [v for v in results[f"{suite}.{name}"]["result"] if math.isfinite(v)]
-            assert len(values) == 1
-            low, high = (1e-5, 10) if name.startswith("time") else (1e8, 1e11)
-            assert low < values[0] < high
+    assert results.keys() == LIMITS.keys()
+    for name, (low, high) in LIMITS.items():
+        [value] = [v for v in results[name]["result"] if math.isfinite(v)]
+        assert low < value < high
     assert results["time_series.TimeSeries.time_forward"]["samples"], "samples are recorded"
-    facts = json.loads((user.clone / "results/a-new-machine/machine.json").read_text())
+    facts = json.loads((folder / "machine.json").read_text())
     assert all(facts[fact] for fact in ("os", "arch", "cpu", "num_cpu", "ram"))
 
 
-def test_it_tells_what_came_of_it_and_the_site_shows_the_numbers(
-    user: NewUser, benched: str
-) -> None:
-    assert re.search(
-        r"^round 1 \[1/\d\] .*time_\w+\('\w+', 'cpu'\)  .* left$", benched, re.MULTILINE
-    )
+def test_it_tells_the_outcome_and_the_site_shows_the_numbers(user: NewUser, benched: str) -> None:
+    case = re.compile(r"^round 1 \[1/\d\] .*time_\w+\('\w+', 'cpu'\)  .* left$", re.MULTILINE)
+    assert case.search(benched)
     assert "3 ok" in benched
     assert benched.splitlines()[-1].endswith("open its index.html")
     page = (user.clone / "html" / "index.html").read_text()
     assert "a-new-machine" in page
     assert "tpa_lstm" in page
     assert re.search(r"\d[\d.]*\s(µs|ms)", page), "a time, readable without JavaScript"
-
-
-def test_publishing_leaves_the_tree_clean_but_for_the_new_results(
-    user: NewUser, benched: str
-) -> None:
     changed = git(user.clone, "status", "--porcelain", "--untracked-files=all").splitlines()
     assert changed
     assert all(line.split()[1].startswith("results/") for line in changed)
-    assert (user.clone / "html" / ".gitignore").exists()
-
-
-def test_a_second_run_repeats_nothing(user: NewUser, benched: str) -> None:
-    before = _results(user)
-    output = user.does("make", "bench", "MACHINE=a-new-machine", f"CASES={CASES}")
-    assert "nothing was missing" in output
-    assert "[1/" not in output
-    assert _results(user) == before
-
-
-def test_asv_by_hand_works_as_well(user: NewUser, benched: str) -> None:
-    asv = str(user.clone / ".venv" / "bin" / "asv")
-    user.does(asv, "machine", "--yes", "--machine", "a-new-machine")
-    output = user.does(
-        *(asv, "run", "HEAD^!", "--machine", "a-new-machine", "--environment", _newest(user)),
-        *("--bench", r"^small_cnns.*peakmem_forward.*lenet5.*cpu"),
-    )
-    assert "SmallCNNs.peakmem_forward" in output
-    user.does(asv, "publish")
-    assert "a-new-machine" in (user.clone / "html" / "index.html").read_text()
-
-
-@pytest.fixture
-def bare_asv(user: NewUser) -> str:
-    """asv in an environment that holds nothing else but virtualenv."""
-    environment = user.clone.parent / "bare"
-    user.does(sys.executable, "-m", "venv", str(environment))
-    user.does(str(environment / "bin/pip"), "install", "--quiet", "asv==0.6.6", "virtualenv")
-    return str(environment / "bin/asv")
 
 
 @pytest.mark.timeout(1200)
-def test_asv_alone_measures_and_publishes_and_says_what_asv_watch_would_add(
-    user: NewUser, benched: str, bare_asv: str
-) -> None:
-    user.does(bare_asv, "machine", "--yes", "--machine", "with-asv-alone")
-    output = user.does(
-        *(bare_asv, "run", "--quick", "--machine", "with-asv-alone"),
-        *("--environment", _newest(user)),
+def test_asv_alone_works_and_says_what_asv_watch_adds(user: NewUser, benched: str) -> None:
+    environment = user.clone.parent / "bare"
+    user.does(sys.executable, "-m", "venv", str(environment))
+    user.does(str(environment / "bin/pip"), "install", "--quiet", "asv==0.6.6", "virtualenv")
+    asv = str(environment / "bin/asv")
+    user.does(asv, "machine", "--yes", "--machine", "with-asv-alone")
+    [made] = (user.clone / "results" / "a-new-machine").glob("*-*.json")
+    measuring = user.does(
+        *(asv, "run", "--quick", "--machine", "with-asv-alone"),
+        *("--environment", json.loads(made.read_text())["env_name"]),
         *("--bench", "^plain.*_forward.*lenet5", "HEAD^!"),
     )
-    hint = "asv-watch is not installed (asv_watch is missing): asv goes on with its own site."
-    assert hint in output
-    assert "pip install ./packages/asv-watch" in output
-    assert "Traceback" not in output
-    (path,) = (user.clone / "results" / "with-asv-alone").glob("*-*.json")
+    [path] = (user.clone / "results" / "with-asv-alone").glob("*-*.json")
     assert "plain.PlainModels.time_forward" in json.loads(path.read_text())["results"]
-    output = user.does(bare_asv, "publish")
-    assert hint in output
-    assert "Traceback" not in output
+    for output in (measuring, user.does(asv, "publish")):
+        assert "(asv_watch is missing): asv goes on with its own site." in output
+        assert "pip install ./packages/asv-watch" in output
+        assert "Traceback" not in output
     assert (user.clone / "html/asv.js").exists(), "the page of asv itself"
-    git(user.clone, "checkout", "--quiet", "--", "html")
-    shutil.rmtree(user.clone / "results" / "with-asv-alone")
-
-
-def _newest(user: NewUser) -> str:
-    (path,) = (user.clone / "results" / "a-new-machine").glob("*-*.json")
-    name: str = json.loads(path.read_text())["env_name"]
-    return name

@@ -1,21 +1,28 @@
-"""Compiling is counted: what it costs, where it breaks, and what is compiled again.
+"""Compiling is counted: what it costs, where it breaks, what is compiled again, and ahead of time.
 
 One quick model and our dropout are compiled for real, in this one file because a process asks the
 C++ compiler once what it can do, which takes 13 s.
 """
 
+import itertools
+import re
+import sys
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import torch
 from scipy import stats
-from torch import Tensor, nn
+from torch import Tensor
 
-from torchspeed.measure.compilation import keep_code_in
+from tests.conftest import ROOT, run
+from torchspeed.measure.compilation import cannot_compile, keep_code_in
 from torchspeed.measure.compile_cost import count_cost
+from torchspeed.measure.deployment import ahead_of_time, deployment_of
 from torchspeed.measure.passes import Passes
 from torchspeed.models.tuned.dsanet import dropout
+from torchspeed.workloads import get_workload
 
 
 @pytest.fixture(autouse=True)
@@ -27,27 +34,16 @@ def _fresh(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_break_and_a_recompilation_are_counted() -> None:
-    class Awkward(nn.Module):
-        """Looks at a value, and at a number that changes with every call."""
+    def awkward(x: Tensor, number: int) -> Tensor:
+        x = x * number  # another number with every call
+        torch._dynamo.graph_break()
+        return x.sum()
 
-        def __init__(self) -> None:
-            super().__init__()
-            self.weight = nn.Parameter(torch.ones(1))
-            self.calls = 0
-
-        def forward(self, x: Tensor) -> Tensor:
-            self.calls += 1
-            x = x * self.weight * self.calls
-            torch._dynamo.graph_break()
-            return x.sum(1)
-
-    prepared = Passes("lenet5", "cpu", 2)
-    model = Awkward().eval()
-    prepared.model = model
-    prepared._call = torch.compile(model, backend="eager", dynamic=False)
-    prepared._objective = lambda output, _target: output.sum()
-    prepared.parameters = [model.weight]
-    cost = count_cost(prepared)
+    compiled = torch.compile(awkward, backend="eager", dynamic=False)
+    numbers = itertools.count()
+    passes: Any = Mock()
+    passes.forward = passes.backward = lambda: compiled(torch.ones(1), next(numbers))
+    cost = count_cost(passes)
     assert cost.graph_breaks >= 1
     assert cost.recompilations >= 1
 
@@ -87,3 +83,30 @@ def test_compiled_dropout_draws_anew_in_each_call_and_its_gradient_has_the_same_
     together = int(((first == 0) & (second == 0)).sum())
     assert stats.binomtest(together, x.numel(), 0.09).pvalue > 1e-4
     assert not torch.equal(compiled(x)[0], first)
+
+
+def test_a_model_is_traced_again_for_the_second_batch_alone() -> None:
+    deployment = deployment_of("dlinear", "cpu")
+    assert deployment.graphs == 2
+    assert deployment.export_seconds > 0
+
+
+@pytest.mark.skipif(bool(cannot_compile("cpu")), reason="nothing compiles here")
+def test_a_package_is_compiled_once_and_forecasts_the_same(tmp_path: Path) -> None:
+    run = ahead_of_time("dlinear", "cpu", tmp_path)
+    workload = get_workload("dlinear")
+    with torch.no_grad():
+        model = workload.create_model(implementation="plain").eval()
+        torch.testing.assert_close(run(), model(workload.example_inputs()))
+    package = tmp_path / "dlinear-cpu.pt2"
+    written = package.stat().st_mtime_ns
+    ahead_of_time.cache_clear()
+    ahead_of_time("dlinear", "cpu", tmp_path)
+    assert package.stat().st_mtime_ns == written
+
+
+@pytest.mark.skipif(bool(cannot_compile("cpu")), reason="nothing compiles here")
+def test_timesnet_is_left_out_as_long_as_torch_convolves_wrongly() -> None:
+    done = run(sys.executable, ROOT / "docs/aoti_convolution.py", status=None)
+    wrong = re.findall(r"^(\S+) tensor\((?!0\.\)|\S+e-0)", done.stdout, re.M)
+    assert wrong == ["AOTInductor"], "add TimesNet to suite deployment, and delete the script"

@@ -1,4 +1,4 @@
-"""Precision, layout and mode change how a pass runs, not what it computes."""
+"""Precision, layout and mode change how a pass runs on a device, not what it computes."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,19 +9,17 @@ from torch import Tensor
 
 from tests.gpu import needs_gpu
 from tests.models.sizes import IMAGES, without_dropout
-from torchspeed.measure.passes import CapturedPasses, Passes, passes
+from torchspeed.measure.device_memory import device_peaks
+from torchspeed.measure.device_time import busy_seconds, device_time, events_on_device
+from torchspeed.measure.passes import PRECISIONS, CapturedPasses, Passes, passes
 from torchspeed.workloads import list_workloads
 
 SMALL = [*list_workloads("time_series"), *IMAGES]
 # bfloat16 keeps 8 bits of the fraction: 0.4 % a rounding, some of them in a row. Where a
 # batch norm of few values follows another, small differences grow from one to the next.
-BF16_OF_OUTPUT = 0.03
+OUTPUT_IS_NEAR = {"bf16": 0.03, "fp32": 1e-5}
 GRADIENT_IS_NEAR = {"bf16": 0.15, "fp32": 1e-4}
 GRADIENT_OF_RESNET_IS_NEAR = {"bf16": 0.5, "fp32": 1e-2}
-
-
-def _near(name: str, precision: str) -> float:
-    return (GRADIENT_OF_RESNET_IS_NEAR if "resnet" in name else GRADIENT_IS_NEAR)[precision]
 
 
 def _distance(expected: Tensor, actual: Tensor) -> float:
@@ -29,40 +27,29 @@ def _distance(expected: Tensor, actual: Tensor) -> float:
     return float((expected.double() - actual.double()).norm() / expected.double().norm())
 
 
-def _of_all(gradients: tuple[Tensor, ...]) -> Tensor:
-    return torch.cat([gradient.flatten().double() for gradient in gradients])
-
-
-@pytest.mark.parametrize("name", SMALL)
-def test_bf16_is_near_fp32(name: str) -> None:
-    plain, low = (Passes(name, "cpu", 16, precision=precision) for precision in ("fp32", "bf16"))
-    for passes_of in (plain, low):
+@pytest.mark.parametrize(
+    ("name", "precision", "layout"),
+    [
+        *((name, "bf16", "contiguous") for name in SMALL),
+        *((name, precision, "channels_last") for name in IMAGES for precision in PRECISIONS),
+    ],
+)
+def test_a_variant_computes_nearly_the_same(name: str, precision: str, layout: str) -> None:
+    plain = Passes(name, "cpu", 16)
+    variant = Passes(name, "cpu", 16, precision=precision, layout=layout)
+    for passes_of in (plain, variant):
         without_dropout(passes_of.model)
-    assert _distance(plain.forward(), low.forward()) < BF16_OF_OUTPUT
-    gradients = plain.backward(), low.backward()
-    assert 0 < _distance(*map(_of_all, gradients)) < _near(name, "bf16")
-    assert {gradient.dtype for gradient in gradients[1]} == {torch.float32}
-
-
-@pytest.mark.parametrize("precision", ["fp32", "bf16"])
-@pytest.mark.parametrize("name", IMAGES)
-def test_channels_last_computes_the_same(name: str, precision: str) -> None:
-    plain, last = (
-        Passes(name, "cpu", 16, precision=precision, layout=layout)
-        for layout in ("contiguous", "channels_last")
-    )
-    close = 1e-5 if precision == "fp32" else BF16_OF_OUTPUT
-    assert _distance(plain.forward(), last.forward()) < close
-    gradients = plain.backward(), last.backward()
-    assert _distance(*map(_of_all, gradients)) < _near(name, precision)
-
-
-def test_channels_last_lays_out_images_and_weights() -> None:
-    prepared = Passes("flux_cnn", "cpu", 2, layout="channels_last")
-    assert prepared.inputs.is_contiguous(memory_format=torch.channels_last)
-    weights = [p for p in prepared.parameters if p.dim() == 4]
-    assert weights
-    assert all(w.is_contiguous(memory_format=torch.channels_last) for w in weights)
+    assert _distance(plain.forward(), variant.forward()) < OUTPUT_IS_NEAR[precision]
+    expected, actual = plain.backward(), variant.backward()
+    assert {gradient.dtype for gradient in actual} == {torch.float32}
+    flat = (torch.cat([part.flatten() for part in parts]) for parts in (expected, actual))
+    distance = _distance(*flat)
+    limits = GRADIENT_OF_RESNET_IS_NEAR if "resnet" in name else GRADIENT_IS_NEAR
+    assert distance < limits[precision]
+    assert distance > 0 or precision == "fp32"
+    images = [variant.inputs, *(p for p in variant.parameters if p.dim() == 4)]
+    if layout == "channels_last":
+        assert all(x.is_contiguous(memory_format=torch.channels_last) for x in images)
 
 
 @pytest.mark.parametrize(
@@ -124,3 +111,45 @@ def test_on_a_device_a_graph_computes_what_eager_does(name: str) -> None:
     if name == "dsanet":
         return  # dropout draws anew at each replay
     torch.testing.assert_close(captured.backward(), eager.backward(), rtol=1e-3, atol=1e-4)
+
+
+TRACE = {
+    "traceEvents": [
+        {"cat": "cuda_runtime", "name": "cudaLaunchKernel", "ts": 1.0, "dur": 9.0},
+        {"cat": "kernel", "name": "sgemm", "ts": 10.0, "dur": 4.0},
+        {"cat": "gpu_memcpy", "name": "Memcpy DtoD", "ts": 12.0, "dur": 4.0},
+        {"cat": "gpu_memset", "name": "Memset", "ts": 20.0, "dur": 1.0},
+        {"cat": "gpu_user_annotation", "name": "ProfilerStep#1", "ts": 0.0, "dur": 90.0},
+        {"ph": "M", "name": "process_name"},
+    ]
+}
+
+
+def test_only_what_occupies_the_device_counts_and_overlaps_count_once() -> None:
+    events = events_on_device(TRACE)
+    assert len(events) == 3
+    assert busy_seconds(events) == pytest.approx(7e-6)
+
+
+@needs_gpu
+def test_a_pass_of_known_kernels_has_so_many_launches() -> None:
+    x = torch.ones(1 << 24, device="cuda")
+    measured = device_time(lambda: x.mul(2).add(1), "cuda")
+    assert measured.launches == 2
+    assert 0 < measured.busy_seconds <= measured.kernel_seconds * 1.01
+    assert 0.5 < measured.busy_share < 1.2
+    assert measured.event_seconds == pytest.approx(measured.busy_seconds, rel=0.5)
+
+
+@needs_gpu
+def test_a_pass_of_known_size_has_that_peak() -> None:
+    mebibyte = 2**20
+    first = torch.cuda.memory_allocated()
+
+    def run(size: int = 64) -> None:
+        torch.empty(size * mebibyte, dtype=torch.uint8, device="cuda")
+
+    peaks = device_peaks(run, "cuda")
+    assert peaks.allocated - first == 64 * mebibyte
+    assert peaks.reserved >= peaks.allocated
+    assert device_peaks(lambda: run(128), "cuda").allocated - first == 128 * mebibyte

@@ -95,7 +95,6 @@ def configurations(draw: st.DrawFn, name: str) -> dict[str, Any]:
 
 
 def without_dropout(model: nn.Module) -> nn.Module:
-    """The same model with no dropout in training either."""
     for module in model.modules():
         if isinstance(module, nn.Dropout):
             module.p = 0.0

@@ -1,4 +1,7 @@
-"""Detectors, transformers and graph networks of FluxBench compute what their papers say."""
+"""Detectors, transformers and graph networks of FluxBench compute what their papers say.
+
+The flux-literal models have the faults of the originals.
+"""
 
 import math
 from itertools import product
@@ -7,13 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from scipy.special import expit
 from torch import nn
+from torchvision.ops import box_iou
 
 from tests.models.reference import forecasters as reference
-from tests.models.sizes import arrays
-from torchspeed.measure.passes import Passes
+from tests.models.sizes import arrays, batch_for, small
 from torchspeed.models import create_model
 from torchspeed.models.gcn import random_graph
+from torchspeed.models.lstnet_flux_literal import along_samples, step
 from torchspeed.models.yolov3 import OVERLAP, Head, suppress
 from torchspeed.workloads import get_workload
 
@@ -25,9 +30,9 @@ def test_boxes_of_a_head_are_decoded_cell_by_cell() -> None:
     expected = []
     for sample, row, column, anchor in product(range(2), range(5), range(5), range(3)):
         t = raw[sample, anchor * 8 : anchor * 8 + 8, row, column]
-        centre = np.array([reference.sigmoid(t[0]) + column, reference.sigmoid(t[1]) + row]) * 32
+        centre = np.array([expit(t[0]) + column, expit(t[1]) + row]) * 32
         half = head.anchors[anchor].numpy() * np.exp(t[2:4]) / 2
-        scores = reference.sigmoid(t[4]) * reference.sigmoid(t[5:])
+        scores = expit(t[4]) * expit(t[5:])
         expected.append(np.concatenate((centre - half, centre + half, scores)))
     actual = head(x, 160).detach().numpy()
     np.testing.assert_allclose(actual, np.reshape(expected, (2, 75, 7)), rtol=1e-6)
@@ -41,11 +46,12 @@ def test_a_box_is_suppressed_by_a_better_one_of_its_class_and_image_alone() -> N
     assert found.shape == (3, 30, 6)
     for sample, kept in zip(boxes, found, strict=True):
         score, kind = sample[:, 4:].max(1)
+        overlaps = box_iou(sample[:, :4], sample[:, :4])
         order = score.argsort(descending=True)[:30].tolist()
         remaining: list[int] = []
         for index in order:
             better = [other for other in remaining if kind[other] == kind[index]]
-            if all(_overlap(sample[index], sample[other]) <= OVERLAP for other in better):
+            if all(overlaps[index, other] <= OVERLAP for other in better):
                 remaining.append(index)
         assert 2 <= len(remaining) < 30
         expected = torch.zeros(30, 6)
@@ -56,19 +62,10 @@ def test_a_box_is_suppressed_by_a_better_one_of_its_class_and_image_alone() -> N
         torch.testing.assert_close(kept, expected)
 
 
-def _overlap(one: torch.Tensor, other: torch.Tensor) -> float:
-    width = max(0.0, float(torch.minimum(one[2], other[2]) - torch.maximum(one[0], other[0])))
-    height = max(0.0, float(torch.minimum(one[3], other[3]) - torch.maximum(one[1], other[1])))
-    areas = sum(float((box[2] - box[0]) * (box[3] - box[1])) for box in (one, other))
-    return width * height / (areas - width * height)
-
-
 @pytest.mark.parametrize(
     ("name", "cells", "convolutions"), [("yolov3", [2, 4, 8], 75), ("yolov3_tiny", [2, 4], 13)]
 )
-def test_detectors_see_an_image_at_the_scales_of_their_source(
-    name: str, cells: list[int], convolutions: int
-) -> None:
+def test_detectors_have_their_scales(name: str, cells: list[int], convolutions: int) -> None:
     model: Any = create_model(name, image_size=64).eval()
     features = model.features(torch.randn(1, 3, 64, 64))
     assert [part.shape[2] for part in features] == cells
@@ -80,20 +77,11 @@ def test_detectors_see_an_image_at_the_scales_of_their_source(
     assert out.isfinite().all()
 
 
-def _encode(p: dict[str, Any], x: Any, layers: int, heads: int) -> Any:
-    for name in (f"encoder.layers.{layer}" for layer in range(layers)):
-        x = x + reference.attend(p, f"{name}.self_attn", x, x, heads)
-        x = reference.layer_norm(p, f"{name}.norm1", x)
-        x = x + reference.feed_forward(p, name, x)
-        x = reference.layer_norm(p, f"{name}.norm2", x)
-    return x
-
-
 def test_an_encoder_is_that_of_the_equations() -> None:
     model: Any = create_model("transformer_encoder", width=8, heads=2, layers=2, inner=12)
     model = model.double().eval()
     x = torch.randn(1, 5, 8, dtype=torch.float64)
-    expected = _encode(arrays(model), x[0].numpy(), 2, 2)
+    expected = reference.encode(arrays(model), "encoder", x[0].numpy(), 2, 2)
     for actual in (model(x), torch.no_grad()(model)(x)):
         np.testing.assert_allclose(actual[0].detach().numpy(), expected, rtol=1e-9, atol=1e-9)
 
@@ -108,8 +96,9 @@ def test_bert_adds_three_embeddings_and_encodes_them() -> None:
     x = p["word.weight"][tokens[0]] + p["position.weight"][:6] + p["segment.weight"][0]
     mean, variance = x.mean(1, keepdims=True), x.var(1, keepdims=True)
     x = (x - mean) / np.sqrt(variance + 1e-12) * p["norm.weight"] + p["norm.bias"]
+    expected = reference.encode(p, "encoder", x, 2, 2)
     actual = model(tokens)[0].detach().numpy()
-    np.testing.assert_allclose(actual, _encode(p, x, 2, 2), rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-4)
     with pytest.raises(ValueError, match="the length of tokens must be at most length, 9, got 10"):
         model(torch.zeros(1, 10, dtype=torch.int64))
     with pytest.raises(ValueError, match=r"tokens must be int64 indices .* got \(6,\) of"):
@@ -150,10 +139,64 @@ def test_a_text_is_of_words_of_the_whole_vocabulary() -> None:
     assert math.isclose(float(tokens.float().mean()), 15_261, rel_tol=0.1)
 
 
-def test_gradients_of_a_text_are_of_the_parameters_alone() -> None:
-    passes = Passes("bert_base_8", "cpu", 1)
-    passes.forward()
-    gradients = passes.backward()
-    assert len(gradients) == len(passes.parameters)
-    graph = Passes("gcn_16", "cpu", 1)
-    assert graph.backward()[-1].shape == graph.inputs.shape
+def test_168_parameters_of_dsanet_never_learn() -> None:
+    model = small("dsanet_flux_literal")
+    model(batch_for("dsanet_flux_literal", model, 5)).square().sum().backward()
+    assert sum(p.numel() for p in model.parameters() if p.grad is None) == 168
+
+
+@pytest.mark.parametrize("skip", [1, 2, 3, 60])
+def test_the_skip_gru_starts_each_sample_from_one_skip_before(skip: int) -> None:
+    gru = small("lstnet_flux_literal").skip_gru
+    x = torch.randn(9, 16, dtype=torch.float64)
+    expected = [step(gru, x[:1], x.new_zeros(1, 3))]
+    for sample in range(1, 9):
+        expected.append(step(gru, x[sample : sample + 1], expected[max(0, sample - skip)]))
+    torch.testing.assert_close(along_samples(gru, x, skip), torch.cat(expected))
+
+
+def test_dsanet_attends_over_the_samples_alike_in_any_order() -> None:
+    model = small("dsanet_flux_literal")
+    x = batch_for("dsanet_flux_literal", model, 5)
+    order = [4, 2, 0, 3, 1]
+    torch.testing.assert_close(model(x[order]), model(x)[order])
+
+
+def test_tpa_lstms_recurrence_runs_over_samples_before_steps() -> None:
+    model = small("tpa_lstm_flux_literal")
+    x = batch_for("tpa_lstm_flux_literal", model, 5)
+    changed = x.clone()
+    changed[-1, -1] += 1  # the last sample of the last step comes last of all
+    torch.testing.assert_close(model(changed)[:-1], model(x)[:-1], rtol=0, atol=0)
+    changed = x.clone()
+    changed[-1, -2] += 1  # of the step before, it comes before every sample's last
+    assert (model(changed) != model(x)).all()
+
+
+def test_darnns_encoder_scores_are_read_in_the_other_order() -> None:
+    # With a single sample there is nothing to mix: the paper's model and this agree.
+    literal = small("darnn_flux_literal")
+    x = batch_for("darnn_flux_literal", literal, 1)
+    paper = small("darnn", "plain", features=10, window=10)
+    with torch.no_grad():
+        for part in ("encoder_lstm", "decoder_lstm"):
+            weights, cell = getattr(literal, part), getattr(paper, part)
+            cell.weight_ih.copy_(weights.weight_ih)
+            cell.weight_hh.copy_(weights.weight_hh)
+            cell.bias_ih.copy_(weights.bias)
+            cell.bias_hh.zero_()
+        for attention, inner, outer, score in (
+            (literal.encoder_attention, paper.W_e, paper.U_e, paper.v_e),
+            (literal.decoder_attention, paper.W_d, paper.U_d, paper.v_d),
+        ):
+            size = inner.in_features
+            inner.weight.copy_(attention[0].weight[:, :size])
+            inner.bias.copy_(attention[0].bias)
+            outer.weight.copy_(attention[0].weight[:, size:])
+            score.load_state_dict(attention[2].state_dict())
+        paper.w_tilde.weight.copy_(literal.combine.weight.roll(1, 1))  # [y; c], not [c; y]
+        paper.w_tilde.bias.copy_(literal.combine.bias)
+        paper.output.load_state_dict(literal.output.state_dict())
+    torch.testing.assert_close(literal(x), paper(x))
+    two = batch_for("darnn_flux_literal", literal, 2)
+    assert not torch.allclose(literal(two)[:1], paper(two)[:1])

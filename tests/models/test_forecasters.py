@@ -1,4 +1,7 @@
-"""Today's forecasters compute what their papers say, for any sizes."""
+"""Today's forecasters compute what their papers say, for any sizes.
+
+What pretrained ones keep of a window is what they would compute again.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +14,7 @@ from hypothesis import strategies as st
 
 from tests.models.reference import forecasters as reference
 from tests.models.sizes import arrays, batch_for, small
+from torchspeed.models.chronos_bolt import distance_buckets
 
 FORECASTS: dict[str, Callable[[Any, Any, int], Any]] = {
     "dlinear": lambda p, x, horizon: reference.dlinear(p, x, 4),
@@ -81,3 +85,36 @@ def test_deepars_samples_start_from_the_means_and_spread() -> None:
         assert ((paths[:, :, 0].mean(0) - model(x)[:, 0]).abs() < 5 * error).all()
     with pytest.raises(ValueError, match="samples must be an integer of at least 1, got 0"):
         model.sample(x, 0)
+
+
+@pytest.mark.parametrize(("name", "read"), [("timesfm", 16), ("mamba", 1)])
+def test_a_step_with_what_was_kept_is_that_of_the_longer_window(name: str, read: int) -> None:
+    model = small(name)
+    longer = small(name, window=model.window + 2 * read)
+    longer.load_state_dict(model.state_dict())
+    x = batch_for(name, model, 3) * 3 + 2
+    with torch.no_grad():
+        state = model.prefill(x)
+        for _ in range(2):
+            forecast, state = model.next_step(state)
+            values = forecast[:, :, 0] if name == "timesfm" else forecast.unsqueeze(1)
+            x = torch.cat((x, values), 1)
+        expected = longer(x)
+        torch.testing.assert_close(model.next_step(state)[0], expected, rtol=1e-4, atol=1e-4)
+        if name == "timesfm":  # a later patch changes no earlier one
+            torch.testing.assert_close(model(x[:, : model.window])[:, :, 0], x[:, 32:48])
+
+
+def test_distances_have_the_buckets_of_t5() -> None:
+    buckets = distance_buckets(200)
+    expected = {0: 0, 1: 1, 7: 7, 8: 8, 11: 8, 12: 9, 16: 10, 63: 13, 64: 14, 91: 15, 199: 15}
+    assert {distance: int(buckets[199, 199 - distance]) for distance in expected} == expected
+    assert [int(buckets[0, key]) for key in (1, 8, 199)] == [17, 24, 31]
+
+
+@pytest.mark.parametrize("name", ["chronos_bolt", "timesfm"])
+def test_forecasts_follow_level_and_scale_of_their_window(name: str) -> None:
+    model = small(name)
+    x = batch_for(name, model, 4) * 3 + 2
+    with torch.no_grad():
+        torch.testing.assert_close(model(x * 5 + 7), model(x) * 5 + 7, rtol=1e-3, atol=1e-3)

@@ -1,4 +1,7 @@
-"""The tuned models compute what the plain ones do, with the same parameters, compiled too."""
+"""The tuned models compute what the plain ones do, with the same parameters, compiled too.
+
+Their parts compute what torch's own do: attention, dropout and pooling.
+"""
 
 import json
 from pathlib import Path
@@ -9,8 +12,10 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 from torch import Tensor, nn
 from torch._dynamo.testing import CompileCounterWithBackend
+from torch.nn.functional import max_pool2d, scaled_dot_product_attention
 
 from tests.models.sizes import batch_for, configurations, small
 from torchspeed.measure import formulations
@@ -22,6 +27,8 @@ from torchspeed.models import (
     list_models,
 )
 from torchspeed.models.fastest import COMPILED, Fastest
+from torchspeed.models.tuned.dsanet import attend, attention_weights, dropout
+from torchspeed.models.tuned.pooling import relu_max_pool
 from torchspeed.training.config import Mode, RunConfig, complete
 from torchspeed.training.prepare import prepare
 from torchspeed.workloads import get_workload, list_workloads
@@ -49,9 +56,7 @@ def results(model: nn.Module, x: Tensor) -> dict[str, Tensor]:
 @pytest.mark.parametrize("training", [False, True])
 @OVER_SIZES
 @given(data=st.data(), batch=st.integers(1, 5))
-def test_outputs_and_gradients_agree(
-    name: str, training: bool, data: st.DataObject, batch: int
-) -> None:
+def test_both_compute_alike(name: str, training: bool, data: st.DataObject, batch: int) -> None:
     sizes = data.draw(configurations(name))
     if name in {"dsanet", "lstnet"} and training:
         sizes = sizes | {"dropout": 0.0}  # two models draw two sets of zeros
@@ -96,9 +101,7 @@ def test_dropout_leaves_the_same_mean(name: str) -> None:
     assert ((plain - tuned).abs() < 6 * error + 1e-6).all()
 
 
-def test_models_are_what_was_measured_to_be_the_fastest_for_their_device_batch_and_pass(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_models_are_what_was_measured_to_be_the_fastest(monkeypatch: pytest.MonkeyPatch) -> None:
     one: fastest.Choices = {
         "dsanet": {
             "forward": {"1": "plain", "32": "tuned"},
@@ -114,17 +117,20 @@ def test_models_are_what_was_measured_to_be_the_fastest_for_their_device_batch_a
     }
     made_up = {"cpu": {"one": one, "other": other}, "cuda": {"a GPU": gpu}}
     monkeypatch.setattr(fastest, "measured", lambda: made_up)
-    plain, tuned = (type(create_model("dsanet", name)) for name in list_implementations("dsanet"))
-    for batch, expected in ((1, plain), (31, plain), (32, tuned), (1000, tuned), (None, tuned)):
-        assert type(create_model("dsanet", Fastest(batch=batch))) is expected
-        assert type(create_model("dsanet", Fastest("cpu", batch, "backward"))) is plain
-    assert type(create_model("dsanet", Fastest("cuda:1", 1000))) is tuned
-    assert type(create_model("dsanet", Fastest("cuda", 8, "backward"))) is tuned
-    assert type(create_model("dsanet", Fastest("mps", 8))) is plain  # not measured there
-    assert type(create_model("dsanet")) is type(get_workload("dsanet").create_model()) is tuned
-    assert type(create_model("lenet5")) is type(create_model("lenet5", "plain"))
+    for asked, expected in {
+        Fastest(batch=31): "plain",
+        Fastest(batch=32): "tuned",
+        Fastest(batch=None): "tuned",
+        Fastest("cpu", 1000, "backward"): "plain",
+        Fastest("cuda:1", 1000, compiled=True): "tuned",
+        Fastest("cuda", 8, "backward"): "tuned",
+        Fastest("mps", 8): "plain",  # not measured there
+    }.items():
+        assert asked.formulation_of("dsanet") == (expected, False)
     assert Fastest("cpu", 1, "backward").formulation_of("lenet5")[0] == "plain"  # they disagree
     assert Fastest().formulation_of("resnet18") == ("plain", False)  # nobody reformulated it
+    plain, tuned = (type(create_model("dsanet", name)) for name in list_implementations("dsanet"))
+    assert type(create_model("dsanet")) is type(get_workload("dsanet").create_model()) is tuned
 
     def trained(batch: int, *, trains: bool, mode: Mode = "tuned") -> tuple[type, bool]:
         config = complete(RunConfig(model="dsanet", batch_size=batch, mode=mode))
@@ -139,7 +145,6 @@ def test_models_are_what_was_measured_to_be_the_fastest_for_their_device_batch_a
     assert trained(1, trains=False, mode="fastest") == (tuned, True)
     assert trained(31, trains=True, mode="fastest") == (plain, False)
     assert trained(32, trains=True, mode="fastest") == (plain, True)
-    assert Fastest("cuda", 1000, compiled=True).formulation_of("dsanet") == ("tuned", False)
     monkeypatch.setattr("torchspeed.training.prepare.cannot_compile", lambda _device: "no g++")
     assert trained(1, trains=False, mode="fastest") == (plain, False)
 
@@ -159,9 +164,7 @@ def test_what_was_measured_names_models_with_several_implementations_and_both_pa
         assert set(models) == set(TUNED)
 
 
-def test_a_processor_is_measured_without_loss_of_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_new_processor_keeps_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "fastest.json"
     other = {"dsanet": {"forward": {"1": "plain"}, "backward": {"1": "tuned"}}}
     file.write_text(json.dumps({"cpu": {"an older one": other, "this one": {}}, "cuda": {}}))
@@ -214,3 +217,117 @@ def test_a_plain_model_is_exported_with_a_dynamic_batch(name: str) -> None:
         for size in (1, 7):
             x = batch_for(name, model, size)
             torch.testing.assert_close(exported.module()(x), model(x))
+
+
+@settings(max_examples=15)
+@given(
+    batch=st.integers(1, 8),
+    size=st.integers(1, 10),
+    positions=st.sampled_from([1, 5, 300, 400, 800]),  # the last three in parts of a batch
+    scale=st.sampled_from([1.0, 100.0]),
+    seed=st.integers(0, 2**16),
+)
+def test_values_and_gradients_are_those_of_scaled_dot_product_attention(
+    batch: int, size: int, positions: int, scale: float, seed: int
+) -> None:
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw() -> Tensor:
+        return torch.randn(batch, size, positions, generator=generator, dtype=torch.float64)
+
+    query, key, value = ((draw() * scale).requires_grad_() for _ in range(3))
+    fused = scaled_dot_product_attention(query.mT, key.mT, value.mT).mT  # torch has the size last
+    objective = draw()
+    expected = torch.autograd.grad((fused * objective).sum(), [query, key, value])
+    mixed = attend(query, key, value, lambda weights: weights)
+    torch.testing.assert_close(mixed, fused)
+    gradients = torch.autograd.grad((mixed * objective).sum(), [query, key, value])
+    torch.testing.assert_close(gradients, expected)
+    weights = attention_weights(query, key)
+    torch.testing.assert_close(value @ weights, fused)
+    torch.testing.assert_close(weights.sum(1), torch.ones_like(weights[:, 0]))
+
+
+@pytest.mark.parametrize("size", [2, 9])
+def test_dropped_weights_mix_nothing_and_the_others_are_not_normalised_again(size: int) -> None:
+    torch.manual_seed(0)
+    query, key, value = (torch.randn(3, size, 5) for _ in range(3))
+    factors = torch.tensor([0.0, 2.0, 2.0, 0.0, 2.0]).view(1, 5, 1)  # of five keys two are dropped
+
+    def drop(x: Tensor) -> Tensor:
+        return x * factors
+
+    mixed = attend(query, key, value, drop)
+    torch.testing.assert_close(mixed, value @ (attention_weights(query, key) * factors))
+
+
+N = 400_000
+
+
+def gone(p: float, seed: int = 0) -> torch.Tensor:
+    torch.manual_seed(seed)
+    return dropout(torch.ones(N), p, training=True) == 0
+
+
+@pytest.mark.parametrize("p", [0.001, 0.25, 0.9])
+def test_each_number_goes_with_probability_p(p: float) -> None:
+    zeros = int(gone(p).sum())
+    assert stats.binomtest(zeros, N, p).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("distance", [1, 3, 4])
+def test_neighbours_that_share_a_draw_go_independently(distance: int) -> None:
+    first = gone(0.3)
+    both = int((first[:-distance] & first[distance:]).sum())
+    assert stats.binomtest(both, N - distance, 0.09).pvalue > 1e-4
+
+
+@given(
+    shape=st.lists(st.integers(0, 7), max_size=3),
+    p=st.floats(0, 1, exclude_max=True),
+    dtype=st.sampled_from([torch.float32, torch.float64, torch.bfloat16]),
+)
+def test_what_stays_is_scaled_by_one_factor_and_has_its_gradient(
+    shape: tuple[int, ...], p: float, dtype: torch.dtype
+) -> None:
+    x = (torch.rand(shape, dtype=dtype) + 1).requires_grad_()
+    out = dropout(x, p, training=True)
+    assert out.shape == x.shape
+    assert out.dtype == dtype
+    (gradient,) = torch.autograd.grad(out.sum(), x)
+    torch.testing.assert_close(out, x * gradient)
+    assert gradient.unique().numel() <= 2
+    factors = gradient[gradient != 0]
+    if 0.001 < p < 0.999:
+        torch.testing.assert_close(
+            factors, torch.full_like(factors, 1 / (1 - p)), rtol=0.02, atol=0
+        )
+
+
+@given(
+    shape=st.tuples(*[st.integers(1, 3)] * 2, *[st.integers(2, 7)] * 2),
+    last=st.booleans(),
+    seed=st.integers(0, 100),
+)
+@settings(max_examples=40)
+def test_it_is_the_largest_of_each_square_with_torchs_gradient(
+    shape: tuple[int, int, int, int], last: bool, seed: int
+) -> None:
+    # Few different numbers: many squares have equal ones.
+    x = torch.randint(-2, 3, shape, generator=torch.Generator().manual_seed(seed)).float()
+    x = x.contiguous(memory_format=torch.channels_last) if last else x
+    expected = max_pool2d(x.relu(), 2)
+    assert torch.equal(relu_max_pool(x), expected)
+    x.requires_grad_()
+    gradients = [
+        torch.autograd.grad(pool.sum(), x)[0]
+        for pool in (relu_max_pool(x), max_pool2d(x.relu(), 2))
+    ]
+    assert torch.equal(*gradients)
+    assert torch.equal(relu_max_pool(x), expected)
+
+
+def test_what_is_not_a_number_stays_visible() -> None:
+    x = torch.zeros(1, 1, 4, 4)
+    x[0, 0, 1, 1] = torch.nan
+    assert relu_max_pool(x).isnan().tolist() == [[[[True, False], [False, False]]]]

@@ -1,10 +1,14 @@
 """What models promise, whatever their equations are."""
 
+import re
+from typing import Any
+
 import pytest
 import torch
 
+from tests.conftest import ROOT
 from tests.models.sizes import IMAGES, NAMES, batch_for, small
-from torchspeed.models import create_model
+from torchspeed.models import create_model, list_models
 from torchspeed.models.torchvision_models import TORCHVISION_MODELS
 from torchspeed.workloads import list_workloads
 
@@ -109,3 +113,26 @@ def test_dsanet_reports_the_weights_that_forward_uses() -> None:
     attended = layer.attention_norm(x + mixed)
     inner = layer.outer(layer.inner(attended).relu())
     torch.testing.assert_close(layer(x), layer.feed_forward_norm(attended + inner))
+
+
+@pytest.mark.parametrize("name", list_models())
+def test_parameters_are_as_many_as_the_model_and_the_page_say(name: str) -> None:
+    with torch.device("meta"):  # shapes only: nothing is drawn or stored
+        model: Any = create_model(name, "plain")
+    count = sum(p.numel() for p in model.parameters())
+    page = (ROOT / "docs" / "models.md").read_text("utf-8")
+    row = re.search(rf"^\| `{name}` .*?\| ([\d,]+) \|", page, re.MULTILINE)
+    assert row is None or row[1] == f"{count:,}"
+    said = re.findall(r"([\d,]+)\s+parameters", type(model).__doc__ or "")
+    assert not said or f"{count:,}" in said
+
+
+@pytest.mark.parametrize("name", ["darnn", "lstnet", "tpa_lstm", "tpa_lstm_flux_literal"])
+def test_recurrent_layers_start_as_torchs_and_only_parameters_are_stored(name: str) -> None:
+    model: Any = create_model(name, "plain")
+    parameters = dict(model.named_parameters())
+    assert model.state_dict().keys() == parameters.keys()
+    recurrent = [p for key, p in parameters.items() if ".weight_hh" in key]
+    assert recurrent
+    for weight in recurrent:
+        assert 0.5 < weight.abs().max() * weight.shape[1] ** 0.5 <= 1

@@ -29,7 +29,6 @@ PUBLISHED = {
 
 
 def one_second_per_call(run: Callable[[], object], *_: object) -> float:
-    """Call once, and say that it took a second."""
     run()
     return 1.0
 

@@ -8,10 +8,12 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from optuna.trial import TrialState
@@ -22,56 +24,40 @@ from torchspeed.errors import TorchspeedError
 from torchspeed.studies import sweep as sweeps
 from torchspeed.studies.sweep import Axes, Outcome, cost, grid, open_study, outcomes, run
 from torchspeed.training.config import RunConfig
+from torchspeed.training.train import train
 
 CONFIG = RunConfig(optimiser="sgd", rate=0.1, epochs=2)
 AXES: Axes = {"workers": [0, 1], "batch_size": [32, 64, 128]}
 
 
-def result(seconds: float, batch: int = 64) -> dict[str, Any]:
-    """What is stored of a training that reached its target, as far as sweeps read it."""
-    columns = {
-        "training_function_s": seconds,
-        "data_loading_s": seconds / 4,
-        "epoch_training_s": seconds / 2,
-        "average_training_loss": 0.5,
-        "best_training_accuracy": 0.9,
-        "best_test_accuracy": 0.9,
-        "target_accuracy": 0.9,
-        "seconds_to_target": seconds,
-    }
-    return {
-        "config": {"model": "lenet5", "data": "digits", "batch_size": batch},
-        "epochs": [{"wall_s": seconds}] * 2,
-        "items_per_s": 64 / seconds,
-        "time_to_accuracy": columns,
-    }
+@cache
+def trained() -> dict[str, Any]:
+    return train(RunConfig(epochs=2, limit_batches=2)).as_dict()
 
 
-Measured = Callable[[RunConfig], Outcome]
-Measure = Callable[[Measured], list[RunConfig]]
-
-
-@pytest.fixture
-def measure(monkeypatch: pytest.MonkeyPatch) -> Measure:
-    """Put a function in place of trainings; what it was called with is in the list."""
-
-    def replace_trainings(outcome_of: Measured) -> list[RunConfig]:
-        calls: list[RunConfig] = []
-
-        def train(config: RunConfig) -> Outcome:
-            calls.append(config)
-            return outcome_of(config)
-
-        monkeypatch.setattr(sweeps, "_train", train)
-        return calls
-
-    return replace_trainings
+def result(seconds: float) -> dict[str, Any]:
+    """What is stored of a training that reached its target in so many seconds."""
+    took = {"training_function_s": seconds, "target_accuracy": 0.9, "seconds_to_target": seconds}
+    return trained() | {"time_to_accuracy": trained()["time_to_accuracy"] | took}
 
 
 def faster_in_large_batches(config: RunConfig) -> Outcome:
     if config.batch_size == 128 and config.workers == 1:
         return Outcome(None, "no memory")
-    return Outcome(result(10.0 / config.batch_size, config.batch_size))
+    return Outcome(result(10.0 / config.batch_size))
+
+
+@pytest.fixture
+def trainings(monkeypatch: pytest.MonkeyPatch) -> Mock:
+    """Stands in for all trainings; ``side_effect`` makes their outcomes."""
+    stand_in = Mock(side_effect=faster_in_large_batches)
+    monkeypatch.setattr(sweeps, "_train", stand_in)
+    return stand_in
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    return str(tmp_path / "x.db")
 
 
 def swept(
@@ -84,60 +70,50 @@ def swept(
     return outcomes(study)
 
 
-def test_a_sweep_continues_where_it_stopped_and_may_grow_and_repeats_failures(
-    tmp_path: Path, measure: Measure
-) -> None:
-    file = str(tmp_path / "x.db")
-    calls = measure(faster_in_large_batches)
+def test_a_sweep_continues_may_grow_and_repeats_failures(file: str, trainings: Mock) -> None:
     swept(file, AXES | {"workers": [0]})
     found = swept(file, AXES)
-    assert [(c.workers, c.batch_size, c.rate) for c in calls] == [
+    configs = [call.args[0] for call in trainings.call_args_list]
+    assert [(c.workers, c.batch_size, c.rate) for c in configs] == [
         (workers, size, 0.1) for workers in (0, 1) for size in (32, 64, 128)
     ]
     assert [point for point, _ in found] == grid(AXES)
     assert found[-1][1] == Outcome(None, "no memory")
     swept(file, AXES)
-    assert len(calls) == 7  # the failed point alone
-    measure(lambda config: Outcome(result(1.0)))
+    assert trainings.call_count == 7  # the failed point alone
+    trainings.side_effect = lambda _config: Outcome(result(1.0))
     assert all(outcome.result for _, outcome in swept(file, AXES))
 
 
-def test_a_point_that_was_interrupted_is_run_again(tmp_path: Path, measure: Measure) -> None:
-    def interrupt(_config: RunConfig) -> Outcome:
-        raise KeyboardInterrupt
-
-    file = str(tmp_path / "x.db")
-    measure(interrupt)
+def test_a_point_that_was_interrupted_is_run_again(file: str, trainings: Mock) -> None:
+    trainings.side_effect = KeyboardInterrupt
     with pytest.raises(KeyboardInterrupt):
         swept(file, AXES)
-    calls = measure(faster_in_large_batches)
+    trainings.side_effect = faster_in_large_batches
     swept(file, AXES)
-    assert len(calls) == 6
+    assert trainings.call_count == 1 + 6
 
 
-def test_points_that_two_processes_enqueue_at_once_are_trained_once(
-    tmp_path: Path, measure: Measure
-) -> None:
-    file = str(tmp_path / "x.db")
+def test_points_that_two_processes_enqueue_train_once(file: str, trainings: Mock) -> None:
     study = open_study(file, "grid", CONFIG)
     for point in [*grid(AXES), *grid(AXES)]:
         study.enqueue_trial({}, user_attrs={"point": point})
 
-    def train_beside_another_process(config: RunConfig) -> Outcome:
-        if len(calls) == 1:
+    def train_beside_another_process(_config: RunConfig) -> Outcome:
+        if trainings.call_count == 1:
             swept(file, AXES)
         return Outcome(result(1.0))
 
-    calls = measure(train_beside_another_process)
+    trainings.side_effect = train_beside_another_process
     swept(file, AXES)
-    assert sorted((c.workers, c.batch_size) for c in calls) == [
+    configs = [call.args[0] for call in trainings.call_args_list]
+    assert sorted((c.workers, c.batch_size) for c in configs) == [
         (workers, size) for workers in (0, 1) for size in (32, 64, 128)
     ]
 
 
-def test_another_configuration_is_refused(tmp_path: Path, measure: Measure) -> None:
-    measure(faster_in_large_batches)
-    file = str(tmp_path / "x.db")
+@pytest.mark.usefixtures("trainings")
+def test_another_configuration_is_refused(file: str) -> None:
     swept(file, AXES)
     with pytest.raises(TorchspeedError, match=r"another rate \(0.1, now 0.2\); give the same"):
         swept(file, AXES, RunConfig(optimiser="sgd", rate=0.2, epochs=2))
@@ -167,15 +143,11 @@ def test_a_storage_out_of_reach_is_one_line(
     assert Path("notes").read_text() == "a,b\n1,2\n" * 100
 
 
-def test_search_finds_the_fastest_and_a_search_taken_up_again_is_the_same(
-    tmp_path: Path, measure: Measure
-) -> None:
+def test_search_finds_the_fastest_and_can_be_taken_up(tmp_path: Path, trainings: Mock) -> None:
     axes: Axes = {"batch_size": [8, 16, 32, 64, 128, 256], "workers": list(range(6))}
-
-    def slower_off_the_best(config: RunConfig) -> Outcome:
-        return Outcome(result(1 + abs(config.batch_size - 64) / 10 + abs(config.workers - 2)))
-
-    measure(slower_off_the_best)
+    trainings.side_effect = lambda config: Outcome(
+        result(1 + abs(config.batch_size - 64) / 10 + abs(config.workers - 2))
+    )
     whole = swept(str(tmp_path / "whole.db"), axes, search=24)
     costs = [cost(outcome.result or {}) for _, outcome in whole]
     assert min(costs) <= 3.0  # the grid's 36 points reach from 1 to 23.2
@@ -250,10 +222,8 @@ def test_processes_share_a_postgresql_and_one_dies_in_a_point(tmp_path: Path) ->
 
 
 def test_the_command_keeps_failures_apart_and_says_what_became_of_each_trial(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], measure: Measure
+    tmp_path: Path, file: str, capsys: pytest.CaptureFixture[str], trainings: Mock
 ) -> None:
-    calls = measure(faster_in_large_batches)
-    file = str(tmp_path / "x.db")
     arguments = ["sweep", file, "-w", "0,1", "-b", "64,128", "--target-accuracy", "90"]
     assert main(arguments) == 3
     shown = capsys.readouterr()
@@ -263,7 +233,7 @@ def test_the_command_keeps_failures_apart_and_says_what_became_of_each_trial(
         "batch_size 128, workers 0: done",
         "batch_size 128, workers 1: failed: no memory",
     ]
-    assert calls[0].target_accuracy == 90
+    assert trainings.call_args.args[0].target_accuracy == 90
     table, failures = shown.out.split("failed")
     assert "78.1 ms" in table
     assert "no memory" not in table
@@ -273,9 +243,9 @@ def test_the_command_keeps_failures_apart_and_says_what_became_of_each_trial(
     assert "mean time of an epoch" in (tmp_path / "against_workers.svg").read_text()
     assert main(["sweep", str(tmp_path / "z.db"), "-b", "32,64", "--search", "4"]) == 0
     shown = capsys.readouterr()
-    assert shown.err.count(": done\n") == len(calls) - 4 == 2
+    assert shown.err.count(": done\n") == trainings.call_count - 4 == 2
     assert "4 trials chose 2 points; none is trained twice" in shown.out
-    measure(lambda _config: Outcome(None, "no [/luck]"))
+    trainings.side_effect = lambda _config: Outcome(None, "no [/luck]")
     assert main(["sweep", str(tmp_path / "y.db"), "-w", "0"]) == 1
     shown = capsys.readouterr()
     assert "every point failed (no [/luck]); correct that" in shown.err

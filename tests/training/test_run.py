@@ -1,3 +1,5 @@
+"""Training and inference: what they learn, keep and refuse, and what their suites measure."""
+
 import io
 import math
 import multiprocessing
@@ -13,9 +15,12 @@ from torch import nn
 from tests.gpu import needs_gpu
 from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
+from torchspeed.training import cases
 from torchspeed.training.config import NOBODY, PATIENCE, Mode, Observer, Precision, RunConfig
 from torchspeed.training.run import Run, infer_smoothly
 from torchspeed.training.train import Trainer, train
+from torchspeed.training.window_loading import WAYS, windows_per_second
+from torchspeed.workloads import get_workload
 
 LENET = RunConfig(
     model="lenet5", data="digits", batch_size=64, optimiser="sgd", rate=0.1, epochs=1
@@ -109,9 +114,7 @@ def test_a_clipped_gradient_moves_the_parameters_by_its_norm() -> None:
     assert 0.5 * 0.0029 < (after - before).norm().item() <= 1.0001 * 0.0029
 
 
-def test_a_checkpoint_is_not_overwritten_and_another_run_or_file_is_refused(
-    tmp_path: Path,
-) -> None:
+def test_a_checkpoint_is_not_overwritten_and_another_run_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "run.pt"
     config = replace(LENET, limit_batches=2)
     with pytest.raises(TorchspeedError, match=r"no checkpoint .*run\.pt; leave out --resume"):
@@ -193,9 +196,57 @@ def test_impossible_run_is_one_line_with_the_remedy(config: RunConfig, message: 
     assert "\n" not in str(caught.value)
 
 
-def test_without_a_compiler_compiling_is_refused(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_compiling_needs_a_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(TorchspeedError, match=r"no C\+\+ compiler .* or give another --mode"):
         train(RunConfig(mode="compiled"))
+
+
+@pytest.mark.parametrize("name", ["lenet5", "tpa_lstm", "lstnet"])
+def test_a_step_moves_every_parameter(name: str) -> None:
+    case = cases.Training(name, "cpu", batches=2)
+    before = [p.clone() for p in case._model.parameters()]
+    case.epoch()
+    after = list(case._model.parameters())
+    assert all(not torch.equal(a, b) for a, b in zip(after, before, strict=True))
+
+
+def test_five_steps_are_adams_from_the_beginning_each_time() -> None:
+    case = cases.AdamSteps("lstnet_solar", "cpu")
+    ends = []
+    for _ in range(2):
+        case.run()
+        ends.append([p.detach().clone() for p in case._parameters])
+    recipe = get_workload("lstnet_solar")
+    model = recipe.create_model()
+    adam = torch.optim.Adam(model.parameters(), lr=0.007)
+    for _ in range(5):
+        loss = torch.nn.functional.mse_loss(
+            model(recipe.example_inputs()), recipe.example_targets()
+        )
+        adam.zero_grad()
+        loss.backward()
+        adam.step()
+    for once, again, by_hand in zip(*ends, model.parameters(), strict=True):
+        assert torch.equal(once, again), "nothing creeps from one sample to the next"
+        torch.testing.assert_close(once, by_hand.detach())
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_epoch_has_every_window_once_with_what_follows_it(way: str) -> None:
+    values = torch.arange(300 * 7, dtype=torch.float32).view(300, 7)
+    epoch = WAYS[way](values)
+    starts, orders = [], []
+    for number in (0, 1):
+        order = []
+        for inputs, targets in epoch(number):
+            assert inputs.shape[1:] == targets.shape[1:] == (96, 7)
+            for window, future in zip(inputs, targets, strict=True):
+                start = int(window[0, 0]) // 7
+                assert torch.equal(torch.cat((window, future)), values[start : start + 192])
+                order.append(start)
+        starts.append(sorted(order))
+        orders.append(order)
+    assert starts == [list(range(300 - 192 + 1))] * 2
+    assert orders[0] != orders[1], "not shuffled anew"
+    assert windows_per_second(way, rows=500) > 0

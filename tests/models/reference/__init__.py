@@ -1,1 +1,1 @@
-"""Forecasters once more, as loops over steps and sums in NumPy, to check torch's layers by."""
+"""Forecasters once more, in NumPy, to check torch's layers by."""

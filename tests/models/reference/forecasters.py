@@ -5,24 +5,20 @@ A model is a dictionary of arrays by the names of its state dict, in float64.
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
+from scipy.special import expit, ndtr, softmax
 
 Array = NDArray[np.float64]
 Model = dict[str, Array]
 
 
 def dlinear(p: Model, x: Array, kernel: int) -> Array:
-    forecast = []
-    for series in x.T:
-        trend = np.empty_like(series)
-        for t in range(len(series)):
-            steps = range(t - (kernel - 1) // 2, t + kernel // 2 + 1)
-            trend[t] = np.mean([series[min(max(s, 0), len(series) - 1)] for s in steps])
-        forecast.append(linear(p, "W_s", series - trend) + linear(p, "W_t", trend))
-    return np.stack(forecast, 1)
+    longer = np.pad(x, (((kernel - 1) // 2, kernel // 2), (0, 0)), "edge")
+    trend = sliding_window_view(longer, kernel, axis=0).mean(2)
+    return (linear(p, "W_s", (x - trend).T) + linear(p, "W_t", trend.T)).T
 
 
 def nhits(p: Model, x: Array, horizon: int, pools: tuple[int, ...]) -> Array:
@@ -34,14 +30,15 @@ def nhits(p: Model, x: Array, horizon: int, pools: tuple[int, ...]) -> Array:
             h = np.maximum(linear(p, f"blocks.{block}.mlp.0", sampled), 0)
             h = np.maximum(linear(p, f"blocks.{block}.mlp.2", h), 0)
             theta = linear(p, f"blocks.{block}.forecast", h)
-            for step in range(horizon):
-                knot = min(max((step + 0.5) * len(theta) / horizon - 0.5, 0), len(theta) - 1)
-                left = math.floor(knot)
-                right = min(left + 1, len(theta) - 1)
-                total[step] += theta[left] + (theta[right] - theta[left]) * (knot - left)
+            # Knots lie at the centres of equal parts of the horizon.
+            total += np.interp(centres(horizon), centres(len(theta)), theta)
             y = y - linear(p, f"blocks.{block}.backcast", h)
         forecasts.append(total)
     return np.stack(forecasts, 1)
+
+
+def centres(parts: int) -> Array:
+    return (np.arange(parts) + 0.5) / parts
 
 
 def tcn(p: Model, x: Array, horizon: int, levels: int) -> Array:
@@ -49,8 +46,7 @@ def tcn(p: Model, x: Array, horizon: int, levels: int) -> Array:
     for level in range(levels):
         inner = states
         for name in (f"levels.{level}.first", f"levels.{level}.second"):
-            v, g = p[f"{name}.v"], p[f"{name}.g"]
-            inner = np.maximum(causal(inner, v, g, p[f"{name}.bias"], 2**level), 0)
+            inner = np.maximum(causal(p, name, inner, 2**level), 0)
         around = f"levels.{level}.around"
         if f"{around}.weight" in p:
             weight, bias = p[f"{around}.weight"][:, :, 0], p[f"{around}.bias"]
@@ -59,22 +55,18 @@ def tcn(p: Model, x: Array, horizon: int, levels: int) -> Array:
     return linear(p, "output", states[:, -1]).reshape(horizon, -1)
 
 
-def causal(x: Array, v: Array, g: Array, bias: Array, dilation: int) -> Array:
-    outputs, inputs, kernel = v.shape
-    out = np.empty((outputs, x.shape[1]))
-    for o in range(outputs):
-        w = g[o] * v[o] / np.sqrt((v[o] ** 2).sum())
-        for t in range(x.shape[1]):
-            out[o, t] = bias[o]
-            for tap in range(kernel):
-                step = t - (kernel - 1 - tap) * dilation
-                if step >= 0:
-                    out[o, t] += sum(w[i, tap] * x[i, step] for i in range(inputs))
+def causal(p: Model, name: str, x: Array, dilation: int) -> Array:
+    v, steps = p[f"{name}.v"], x.shape[1]
+    w = p[f"{name}.g"] * v / np.sqrt((v**2).sum((1, 2), keepdims=True))
+    kernel = v.shape[2]
+    earlier = np.pad(x, ((0, 0), ((kernel - 1) * dilation, 0)))
+    out = np.zeros((len(v), steps)) + p[f"{name}.bias"][:, None]
+    for tap in range(kernel):
+        out += w[:, :, tap] @ earlier[:, tap * dilation :][:, :steps]
     return out
 
 
 def deepar(p: Model, x: Array, horizon: int, layers: int) -> Array:
-    """The path of means."""
     return deepar_likelihood(p, x, horizon, layers)[0][-horizon:]
 
 
@@ -100,8 +92,8 @@ def deepar_likelihood(
                 + p[f"lstm.bias_hh_l{layer}"]
             )
             i, f, g, o = np.split(gates, 4)
-            c[layer] = sigmoid(f) * c[layer] + sigmoid(i) * np.tanh(g)
-            h[layer] = above = sigmoid(o) * np.tanh(c[layer])
+            c[layer] = expit(f) * c[layer] + expit(i) * np.tanh(g)
+            h[layer] = above = expit(o) * np.tanh(c[layer])
         means.append(linear(p, "mean", above))
         deviations.append(np.log1p(np.exp(linear(p, "deviation", above))))
         if t + 1 == len(z):
@@ -166,34 +158,30 @@ def timesnet(p: Model, x: Array, horizon: int, layers: int, periods: int, kernel
         waves = np.exp(-2j * np.pi * np.outer(range(steps // 2 + 1), range(steps)) / steps)
         amplitudes = np.abs(waves @ states).mean(1)
         frequencies = 1 + np.argsort(-amplitudes[1:])[:periods]
-        weights = softmax(amplitudes[frequencies])
         mixed = np.zeros_like(states)
-        for share, frequency in zip(weights, frequencies, strict=True):
+        for share, frequency in zip(softmax(amplitudes[frequencies]), frequencies, strict=True):
             period = math.ceil(steps / frequency)
-            image = np.zeros((states.shape[1], period, frequency))
-            for t in range(steps):
-                image[:, t % period, t // period] = states[t]
+            whole = np.pad(states, ((0, period * frequency - steps), (0, 0)))
+            image = whole.T.reshape(-1, frequency, period).swapaxes(1, 2)
             inner = gelu(inception(p, f"blocks.{block}.first", image, kernels))
             image = inception(p, f"blocks.{block}.second", inner, kernels)
-            for t in range(steps):
-                mixed[t] += share * image[:, t % period, t // period]
+            mixed += share * image.swapaxes(1, 2).reshape(len(image), -1).T[:steps]
         states = layer_norm(p, "block_norm", states + mixed)
     return undo(linear(p, "projection", states[-horizon:]))
 
 
 def inception(p: Model, name: str, image: Array, kernels: int) -> Array:
-    total: Any = 0
-    for reach in range(kernels):
-        weight = p[f"{name}.convolutions.{reach}.weight"]
-        bias = p[f"{name}.convolutions.{reach}.bias"]
-        padded = np.pad(image, ((0, 0), (reach, reach), (reach, reach)))
-        out = np.zeros((len(weight), *image.shape[1:])) + bias[:, None, None]
-        for row in range(2 * reach + 1):
-            for column in range(2 * reach + 1):
-                part = padded[:, row:, column:][:, : image.shape[1], : image.shape[2]]
-                out += np.einsum("oi,ihw->ohw", weight[:, :, row, column], part)
-        total = total + out / kernels
-    return np.asarray(total)
+    sizes = range(1, 2 * kernels, 2)
+    parts = [convolve(p, f"{name}.convolutions.{size // 2}", image, size) for size in sizes]
+    return np.asarray(np.mean(parts, 0))
+
+
+def convolve(p: Model, name: str, image: Array, size: int) -> Array:
+    around = size // 2
+    padded = np.pad(image, ((0, 0), (around, around), (around, around)))
+    squares = sliding_window_view(padded, (size, size), axis=(1, 2))
+    out = np.einsum("oirc,ihwrc->ohw", p[f"{name}.weight"], squares)
+    return np.asarray(out + p[f"{name}.bias"][:, None, None])
 
 
 def encoder_decoder(
@@ -205,11 +193,7 @@ def encoder_decoder(
         + positions(len(steps), len(p["projection.weight"].T))
         for name, steps in (("encoder", x), ("decoder", known))
     )
-    for name in (f"transformer.encoder.layers.{layer}" for layer in range(layers[0])):
-        memory = layer_norm(
-            p, f"{name}.norm1", memory + attend(p, f"{name}.self_attn", memory, memory, heads)
-        )
-        memory = layer_norm(p, f"{name}.norm2", memory + feed_forward(p, name, memory))
+    memory = encode(p, "transformer.encoder", memory, layers[0], heads)
     memory = layer_norm(p, "transformer.encoder.norm", memory)
     for name in (f"transformer.decoder.layers.{layer}" for layer in range(layers[1])):
         mixed = attend(p, f"{name}.self_attn", target, target, heads, causal_only=True)
@@ -219,6 +203,14 @@ def encoder_decoder(
         target = layer_norm(p, f"{name}.norm3", target + feed_forward(p, name, target))
     target = layer_norm(p, "transformer.decoder.norm", target)
     return linear(p, "projection", target[-horizon:])
+
+
+def encode(p: Model, encoder: str, x: Array, layers: int, heads: int) -> Array:
+    for name in (f"{encoder}.layers.{layer}" for layer in range(layers)):
+        mixed = attend(p, f"{name}.self_attn", x, x, heads)
+        x = layer_norm(p, f"{name}.norm1", x + mixed)
+        x = layer_norm(p, f"{name}.norm2", x + feed_forward(p, name, x))
+    return x
 
 
 def feed_forward(p: Model, name: str, x: Array) -> Array:
@@ -246,15 +238,13 @@ def self_attention(p: Model, name: str, x: Array, heads: int) -> Array:
 
 
 def weigh(query: Array, key: Array, value: Array, heads: int, causal_only: bool) -> Array:
-    size = query.shape[1] // heads
-    mixed = np.empty((len(query), value.shape[1]))
-    for head in range(heads):
-        part = slice(head * size, (head + 1) * size)
-        for token in range(len(query)):
-            seen = token + 1 if causal_only else len(key)
-            scores = softmax(key[:seen, part] @ query[token, part] / math.sqrt(size))
-            mixed[token, part] = scores @ value[:seen, part]
-    return mixed
+    mixed = []
+    for q, k, v in zip(*(np.split(part, heads, 1) for part in (query, key, value)), strict=True):
+        scores = q @ k.T / math.sqrt(q.shape[1])
+        if causal_only:
+            scores[np.triu_indices_from(scores, 1)] = -np.inf
+        mixed.append(softmax(scores, 1) @ v)
+    return np.concatenate(mixed, 1)
 
 
 def instance_norm(p: Model, x: Array) -> tuple[Array, Callable[[Array], Array]]:
@@ -279,11 +269,9 @@ def scaled(p: Model, name: str, x: Array) -> Array:
 
 
 def positions(steps: int, width: int) -> Array:
-    rows = []
-    for step in range(steps):
-        angles = [step / 10_000 ** (2 * (column // 2) / width) for column in range(width)]
-        rows.append([(math.sin, math.cos)[c % 2](angle) for c, angle in enumerate(angles)])
-    return np.array(rows)
+    columns = np.arange(width)
+    angles = np.arange(steps)[:, None] / 10_000 ** (2 * (columns // 2) / width)
+    return np.where(columns % 2, np.cos(angles), np.sin(angles))
 
 
 def linear(p: Model, name: str, x: Array) -> Array:
@@ -291,13 +279,4 @@ def linear(p: Model, name: str, x: Array) -> Array:
 
 
 def gelu(x: Array) -> Array:
-    return np.asarray(np.vectorize(lambda v: v * (1 + math.erf(v / math.sqrt(2))) / 2)(x))
-
-
-def softmax(x: Array) -> Array:
-    powers = np.exp(x - x.max())
-    return np.asarray(powers / powers.sum())
-
-
-def sigmoid(x: Array) -> Array:
-    return np.asarray(1 / (1 + np.exp(-x)))
+    return np.asarray(x * ndtr(x))
