@@ -32,11 +32,17 @@ LONGEST = (
     "tests/test_lint.py",
     "tests/studies/test_sweep.py",
     "tests/training/test_ranks.py",
-    "tests/own_results/test_results.py",
+    "tests/own_results/test_page.py",
     "tests/measure/test_compile_cost.py",
     "tests/docs/test_commands.py",
     "tests/studies/test_reproductions.py",
     "tests/end_to_end/test_wheel.py",
+    "tests/docs/test_outputs.py",
+    "tests/benchmarks/test_added_model.py",
+    "tests/probes/test_operators.py",
+    "tests/cli/test_commands.py",
+    "tests/benchmarks/test_suites.py",
+    "tests/models/test_plain_and_tuned.py",
 )
 """Files that take longest. They start first, so that no worker is left with one at the end."""
 

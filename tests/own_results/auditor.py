@@ -1,11 +1,18 @@
-"""Recomputes ratios of torch releases from the stored files alone, without code of `asv_watch`.
+"""Recomputes ratios from the stored files alone, as an auditor would: no code of `asv_watch`.
 
 Generalised least squares with the whole covariance matrix; measuring.md of asv-watch has the rule.
-The standard deviation between sittings of each case is taken from asv-watch.
+`test_page`, which uses it, recomputes measured changes, ratios of releases, the headline's counts
+and means of releases, cells of the heat map, contradictions and stretches of Timeline.
+
+Not recomputed: sizes of suspicions and their noise, causes and shares of operators, smallest
+detectable changes, and the standard deviation between sittings of each case, of which only is
+checked that repeats disagree as seldom as it says. Counts of changes in the newest commits are
+checked against the listed changes, and values of private memory are taken as the page has them.
 """
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations_with_replacement
 from math import exp, sqrt
 from pathlib import Path
@@ -17,18 +24,20 @@ from numpy.typing import NDArray
 from scipy.linalg import block_diag
 from scipy.stats import t
 
-Floats = NDArray[np.float64]
+MACHINES = ("ci-2core", "ci-2core-xeon", "ci-2core-zen5")
 
 
-class Line(NamedTuple):
-    """A case of a stored sitting, with all versions that gave any numbers."""
+@dataclass(frozen=True)
+class Line:
+    """A case of a stored sitting."""
 
     kind: str
-    releases: tuple[str, ...]
+    versions: tuple[dict[str, Any], ...]
     case: str
     metric: str
     at: int
     rounds: tuple[tuple[float, ...], ...]
+    """The numbers of all versions that gave any."""
 
 
 def read(folder: Path) -> list[Line]:
@@ -53,8 +62,13 @@ def _line(sitting: Mapping[str, Any], line: Mapping[str, Any]) -> Iterator[Line]
     )
     if len(measured) > 1 and len(kept) > 1:
         metric = "time" if line.get("unit", "seconds") == "seconds" else "memory"
-        releases = tuple(sitting["versions"][side]["requirements"]["torch"] for side in measured)
-        yield Line(sitting["kind"], releases, line["case"], metric, line["at"], kept)
+        versions = tuple(sitting["versions"][side] for side in measured)
+        yield Line(sitting["kind"], versions, line["case"], metric, line["at"], kept)
+
+
+Floats = NDArray[np.float64]
+_JOINED = 1e-6
+"""Two versions are joined by others if these have at least this share of what is known of them."""
 
 
 def side_variances(line: Line) -> Floats:
@@ -91,41 +105,120 @@ def usual_spread(lines: Iterable[Line], metric: str) -> float:
     )
 
 
-class Fit:
-    """The levels of all releases in which a case was measured, by generalised least squares."""
+class Star(NamedTuple):
+    """A line with the nodes of its versions, and what follows from its rounds."""
 
-    def __init__(self, lines: Sequence[Line], usual: float, between: float) -> None:
-        self.lines = lines
-        self.nodes = list(dict.fromkeys(release for line in lines for release in line.releases))
+    nodes: tuple[Any, ...]
+    line: Line
+    levels: Floats
+    variances: Floats
+
+
+class Fit:
+    """The levels of all nodes that were measured, by generalised least squares."""
+
+    def __init__(self, stars: Sequence[Star], usual: float, between: float) -> None:
+        self.stars, self.usual, self.between = stars, usual, between
+        self.nodes = list(dict.fromkeys(node for star in stars for node in star.nodes))
         incidence, y, of_rounds, covariance = [], [], [], []
-        for line in lines:
-            nodes, n = line.releases, len(line.rounds)
+        for star in stars:
+            nodes, n = star.nodes, len(star.line.rounds)
             contrast = np.eye(len(nodes))[1:] - np.eye(len(nodes))[:1]
             places = np.zeros((len(nodes), len(self.nodes)))
             places[range(len(nodes)), [self.nodes.index(node) for node in nodes]] = 1
             incidence.append(contrast @ places)
-            y.append(contrast @ side_levels(line))
-            own = np.maximum(side_variances(line), 0.5e-8)
+            y.append(contrast @ star.levels)
+            own = np.maximum(star.variances, 0.5e-8)
             few = ((n - 1) * own + 3 * usual**2 / 2) / (n + 2)
             own = np.where(2 * own < usual**2, few, own) / n
             of_rounds.append(contrast @ np.diag(own) @ contrast.T)
             covariance.append(contrast @ np.diag(own + between**2 / 2) @ contrast.T)
         self.of_rounds, self.covariance = block_diag(*of_rounds), block_diag(*covariance)
         weights = np.linalg.inv(self.covariance)
-        design = np.concatenate(incidence)
-        normal = design.T @ weights @ design
-        self.solution = np.linalg.pinv(normal, hermitian=True) @ design.T @ weights
-        self.levels = self.solution @ np.concatenate(y)
+        self.incidence = np.concatenate(incidence)
+        normal = self.incidence.T @ weights @ self.incidence
+        self.solution = np.linalg.pinv(normal, hermitian=True) @ self.incidence.T @ weights
+        self.y = np.concatenate(y)
+        self.levels = self.solution @ self.y
 
-    def ratio(self, before: Any, after: Any) -> tuple[float, tuple[float, float]]:
+    def estimate(self, before: Any, after: Any) -> tuple[float, float, float]:
+        """Return the logarithm of the ratio of two nodes, its variance and freedom."""
         first, last = self.nodes.index(before), self.nodes.index(after)
         shares = self.solution[last] - self.solution[first]
         total = float(shares @ self.covariance @ shares)
         row, denominator = 0, 0.0
-        for line in self.lines:
-            own = slice(row, row := row + len(line.releases) - 1)
+        for star in self.stars:
+            own = slice(row, row := row + len(star.nodes) - 1)
             part = float(shares[own] @ self.of_rounds[own, own] @ shares[own])
-            denominator += part**2 / (len(line.rounds) - 1)
-        middle = float(self.levels[last] - self.levels[first])
-        half = t.ppf(0.995, total**2 / denominator) * sqrt(total)
+            denominator += part**2 / (len(star.line.rounds) - 1)
+        return float(self.levels[last] - self.levels[first]), total, total**2 / denominator
+
+    def ratio(self, before: Any, after: Any) -> tuple[float, tuple[float, float]]:
+        """Return the ratio of two nodes and its 99 % interval."""
+        middle, total, freedom = self.estimate(before, after)
+        half = t.ppf(0.995, freedom) * sqrt(total)
         return exp(middle), (exp(middle - half), exp(middle + half))
+
+    def contradictions(self) -> Iterator[bool]:
+        """Tell of each star and pair with its first version whether all others exclude it.
+
+        Taking a star out changes the solution by as many ranks as it has edges (the identity of
+        Sherman, Morrison and Woodbury), so nothing but a matrix of that size is inverted again.
+        """
+        starts = np.cumsum([0, *(len(star.nodes) - 1 for star in self.stars)])
+        freedoms = np.array([len(star.line.rounds) - 1 for star in self.stars])
+        for index in range(len(self.stars)):
+            own = slice(starts[index], starts[index + 1])
+            rows = self.incidence[own]
+            root = np.linalg.cholesky(self.covariance[own, own])
+            of_all = np.linalg.solve(root, rows @ self.solution[:, own] @ root)
+            shares_of_own, axes = np.linalg.eigh((of_all + of_all.T) / 2)
+            is_known = shares_of_own < 1 - _JOINED
+            axes, gains = axes[:, is_known], 1 / (1 - shares_of_own[is_known])
+            for pair, unit in enumerate(root):
+                if abs(axes @ (axes.T @ unit) - unit).max() > _JOINED * abs(unit).max():
+                    continue  # no other path joins the two
+                outer = np.linalg.solve(root.T, axes @ (gains * (axes.T @ unit)))
+                shares = outer @ rows @ self.solution
+                variance = float(unit @ axes @ (shares_of_own[is_known] * gains * (axes.T @ unit)))
+                shares[own] = 0.0
+                parts = np.add.reduceat((shares @ self.of_rounds) * shares, starts[:-1])
+                edge = starts[index] + pair
+                spread = variance + self.covariance[edge, edge]
+                denominator = (parts**2 / freedoms).sum()
+                denominator += self.of_rounds[edge, edge] ** 2 / freedoms[index]
+                limit = t.ppf(0.995, spread**2 / denominator) * sqrt(spread)
+                yield bool(abs(self.y[edge] - shares @ self.y) > limit)
+
+
+@dataclass
+class Audit:
+    """The raw files of a machine, and the levels that follow from them."""
+
+    lines: list[Line]
+    between: Mapping[tuple[str, str], float]
+    """Maps ``versions`` or ``releases`` and a case to its standard deviation between sittings."""
+    fits: dict[tuple[str, str], Fit] = field(default_factory=dict)
+    spreads: dict[str, float] = field(default_factory=dict)
+
+    def fit(self, kind: str, case: str) -> Fit:
+        """Return the levels of a case: of commits with their releases, or of ``releases``."""
+        if (kind, case) not in self.fits:
+            stars = list(self._stars(kind, case))
+            metric = stars[0].line.metric
+            if metric not in self.spreads:  # takes seconds to compute
+                self.spreads[metric] = usual_spread(self.lines, metric)
+            self.fits[kind, case] = Fit(stars, self.spreads[metric], self.between[kind, case])
+        return self.fits[kind, case]
+
+    def _stars(self, kind: str, case: str) -> Iterator[Star]:
+        for line in self.lines:
+            if line.case != case or line.kind in {"null", "planted"}:
+                continue
+            nodes: tuple[Any, ...] = tuple(
+                (version["commit"], version["requirements"]["torch"]) for version in line.versions
+            )
+            if kind == "releases":
+                nodes = tuple(torch for _, torch in nodes) if line.kind == "release" else ()
+            if nodes and len(set(nodes)) == len(nodes):
+                yield Star(nodes, line, side_levels(line), side_variances(line))
