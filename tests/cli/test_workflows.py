@@ -1,14 +1,13 @@
 """What the hosted workflows promise, read off their files."""
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from tests.conftest import ROOT, git, run
+from tests.conftest import ROOT, git, make_repository, run
 
 BASH = "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c"
 
@@ -27,12 +26,9 @@ class Hosted:
         self._folder = folder
         self._script = script
         self.origin = folder / "origin.git"
-        git(folder, "init", "--quiet", "--bare", "--initial-branch=main", "origin.git")
-        git(folder, "clone", "--quiet", str(self.origin), "author")
-        shutil.copy(ROOT / ".gitattributes", folder / "author")
-        git(folder / "author", "add", "--all")
-        git(folder / "author", "commit", "--quiet", "--message", "Begin")
-        git(folder / "author", "push", "--quiet", "origin", "HEAD:main")
+        attributes = (ROOT / ".gitattributes").read_text()
+        make_repository(folder / "author", {".gitattributes": attributes})
+        git(folder, "clone", "--quiet", "--bare", "author", "origin.git")
 
     def clone(self, name: str) -> Path:
         git(self._folder, "clone", "--quiet", str(self.origin), name)
@@ -96,32 +92,20 @@ def test_a_night_begins_with_a_commit_of_the_results_alone(hosted: Hosted, begin
     begin = begin.replace("<main>", git(hosted.origin, "rev-parse", "main"))
     hosted.keep(hosted.clone("b"), {"m/2.json": "2"}, begin=begin)
     assert hosted.stored() == {"results/m/1.json": "1", "results/m/2.json": "2"}
-    assert git(hosted.origin, "log", "--format=%s", "results").splitlines() == [
-        "Add the results of the night",
-        "Add the results of the night",
-    ]
+    subjects = git(hosted.origin, "log", "--format=%s", "results").splitlines()
+    assert subjects == ["Add the results of the night"] * 2
 
 
 @pytest.mark.parametrize("job", ["measure", "site"])
-def test_notes_are_those_of_main(jobs: dict[str, Any], hosted: Hosted, job: str) -> None:
-    clone = hosted.clone("a")
-    notes = clone / "results/notes.toml"
-    notes.parent.mkdir()
-    notes.write_text("new")
-    git(clone, "add", "--all")
-    git(clone, "commit", "--quiet", "--message", "Note a change")
-    earlier = clone / "earlier/results"
-    earlier.mkdir(parents=True)
-    git(clone / "earlier", "init", "--quiet")
-    git(clone / "earlier", "commit", "--quiet", "--allow-empty", "--message", "Begin")
-    (earlier / "notes.toml").write_text("old")
-    (earlier / "m.json").write_text("1")
-    [script] = [
-        step["run"] for step in jobs[job]["steps"] if "cp -R earlier" in step.get("run", "")
-    ]
-    environment = {"PATH": "/usr/bin:/bin", "RUNNER_TEMP": str(clone.parent)}
+def test_notes_are_those_of_main(jobs: dict[str, Any], tmp_path: Path, job: str) -> None:
+    clone = tmp_path / "clone"
+    make_repository(clone, {"results/notes.toml": "new"})
+    make_repository(clone / "earlier", {"results/notes.toml": "old", "results/m.json": "1"})
+    scripts = [step.get("run", "") for step in jobs[job]["steps"]]
+    [script] = [script for script in scripts if "cp -R earlier" in script]
+    environment = {"PATH": "/usr/bin:/bin", "RUNNER_TEMP": str(tmp_path)}
     run(*BASH, script, cwd=clone, env=environment)
-    assert notes.read_text() == "new"
+    assert (clone / "results/notes.toml").read_text() == "new"
     assert (clone / "results/m.json").read_text() == "1"
 
 
