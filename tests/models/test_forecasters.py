@@ -54,15 +54,6 @@ def test_forecasts_are_those_of_the_equations(
         np.testing.assert_allclose(actual.numpy(), expected, rtol=1e-6, atol=1e-6)
 
 
-def test_no_step_of_a_tcn_sees_a_later_one() -> None:
-    levels = small("tcn").levels
-    x = torch.randn(20, 3, 11, dtype=torch.float64)  # a relu hides the change in some
-    changed = x.clone()
-    changed[:, :, 6] += 1
-    same = (levels(x) == levels(changed)).all(1).all(0)
-    assert same.tolist() == [step < 6 for step in range(11)]
-
-
 def test_deepar_trains_with_the_density_of_its_equations() -> None:
     model = small("deepar")
     x, future = (batch_for("deepar", model, 1) * 3 + 2 for _ in range(2))
