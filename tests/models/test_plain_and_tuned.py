@@ -34,14 +34,6 @@ from torchspeed.training.prepare import prepare
 from torchspeed.workloads import get_workload, list_workloads
 
 TUNED = [name for name in list_models() if "tuned" in list_implementations(name)]
-OVER_SIZES = settings(max_examples=8)
-
-
-def pair(name: str, sizes: dict[str, Any]) -> tuple[nn.Module, nn.Module]:
-    """A plain model, and the tuned one with its parameters."""
-    plain, tuned = create_model(name, "plain", **sizes), create_model(name, "tuned", **sizes)
-    tuned.load_state_dict(plain.state_dict())
-    return plain, tuned
 
 
 def results(model: nn.Module, x: Tensor) -> dict[str, Tensor]:
@@ -54,13 +46,15 @@ def results(model: nn.Module, x: Tensor) -> dict[str, Tensor]:
 
 @pytest.mark.parametrize("name", TUNED)
 @pytest.mark.parametrize("training", [False, True])
-@OVER_SIZES
+@settings(max_examples=8)
 @given(data=st.data(), batch=st.integers(1, 5))
 def test_both_compute_alike(name: str, training: bool, data: st.DataObject, batch: int) -> None:
     sizes = data.draw(configurations(name))
     if name in {"dsanet", "lstnet"} and training:
         sizes = sizes | {"dropout": 0.0}  # two models draw two sets of zeros
-    plain, tuned = (model.train(training) for model in pair(name, sizes))
+    plain = create_model(name, "plain", **sizes).train(training)
+    tuned = create_model(name, "tuned", **sizes).train(training)
+    tuned.load_state_dict(plain.state_dict())
     x = batch_for(name, plain, batch)
     for dtype, of_output, of_gradient in (
         (torch.float32, 1e-5, 1e-4),
@@ -102,7 +96,7 @@ def test_dropout_leaves_the_same_mean(name: str) -> None:
 
 
 def test_models_are_what_was_measured_to_be_the_fastest(monkeypatch: pytest.MonkeyPatch) -> None:
-    one: fastest.Choices = {
+    one = {
         "dsanet": {
             "forward": {"1": "plain", "32": "tuned"},
             "backward": {"1": "plain"},
@@ -111,10 +105,8 @@ def test_models_are_what_was_measured_to_be_the_fastest(monkeypatch: pytest.Monk
         },
         "lenet5": {"forward": {"1": "plain"}, "backward": {"1": "tuned"}},
     }
-    other: fastest.Choices = {"lenet5": {"forward": {"1": "plain"}, "backward": {"1": "plain"}}}
-    gpu: fastest.Choices = {
-        "dsanet": {"forward": {"1": "tuned"}, "backward": {"1": "plain", "8": "tuned"}}
-    }
+    other = {"lenet5": {"forward": {"1": "plain"}, "backward": {"1": "plain"}}}
+    gpu = {"dsanet": {"forward": {"1": "tuned"}, "backward": {"1": "plain", "8": "tuned"}}}
     made_up = {"cpu": {"one": one, "other": other}, "cuda": {"a GPU": gpu}}
     monkeypatch.setattr(fastest, "measured", lambda: made_up)
     for asked, expected in {
@@ -211,9 +203,8 @@ def test_a_plain_model_is_exported_with_a_dynamic_batch(name: str) -> None:
     model = small(name, "plain")
     batch = torch.export.Dim("batch")
     with torch.no_grad():
-        exported = torch.export.export(
-            model, (batch_for(name, model, 4),), dynamic_shapes=({0: batch},)
-        )
+        inputs = (batch_for(name, model, 4),)
+        exported = torch.export.export(model, inputs, dynamic_shapes=({0: batch},))
         for size in (1, 7):
             x = batch_for(name, model, size)
             torch.testing.assert_close(exported.module()(x), model(x))
@@ -246,19 +237,10 @@ def test_values_and_gradients_are_those_of_scaled_dot_product_attention(
     weights = attention_weights(query, key)
     torch.testing.assert_close(value @ weights, fused)
     torch.testing.assert_close(weights.sum(1), torch.ones_like(weights[:, 0]))
-
-
-@pytest.mark.parametrize("size", [2, 9])
-def test_dropped_weights_mix_nothing_and_the_others_are_not_normalised_again(size: int) -> None:
-    torch.manual_seed(0)
-    query, key, value = (torch.randn(3, size, 5) for _ in range(3))
-    factors = torch.tensor([0.0, 2.0, 2.0, 0.0, 2.0]).view(1, 5, 1)  # of five keys two are dropped
-
-    def drop(x: Tensor) -> Tensor:
-        return x * factors
-
-    mixed = attend(query, key, value, drop)
-    torch.testing.assert_close(mixed, value @ (attention_weights(query, key) * factors))
+    # Dropped weights mix nothing, and the others are not normalised again.
+    factors = 2.0 * torch.randint(2, (positions, 1), generator=generator)
+    mixed = attend(query, key, value, lambda weights: weights * factors)
+    torch.testing.assert_close(mixed, value @ (weights * factors))
 
 
 N = 400_000
@@ -299,9 +281,8 @@ def test_what_stays_is_scaled_by_one_factor_and_has_its_gradient(
     assert gradient.unique().numel() <= 2
     factors = gradient[gradient != 0]
     if 0.001 < p < 0.999:
-        torch.testing.assert_close(
-            factors, torch.full_like(factors, 1 / (1 - p)), rtol=0.02, atol=0
-        )
+        expected = torch.full_like(factors, 1 / (1 - p))
+        torch.testing.assert_close(factors, expected, rtol=0.02, atol=0)
 
 
 @given(
@@ -316,15 +297,12 @@ def test_it_is_the_largest_of_each_square_with_torchs_gradient(
     # Few different numbers: many squares have equal ones.
     x = torch.randint(-2, 3, shape, generator=torch.Generator().manual_seed(seed)).float()
     x = x.contiguous(memory_format=torch.channels_last) if last else x
-    expected = max_pool2d(x.relu(), 2)
-    assert torch.equal(relu_max_pool(x), expected)
+    assert torch.equal(relu_max_pool(x), max_pool2d(x.relu(), 2))
     x.requires_grad_()
-    gradients = [
-        torch.autograd.grad(pool.sum(), x)[0]
-        for pool in (relu_max_pool(x), max_pool2d(x.relu(), 2))
-    ]
+    pooled, expected = relu_max_pool(x), max_pool2d(x.relu(), 2)
+    assert torch.equal(pooled, expected)
+    gradients = [torch.autograd.grad(pool.sum(), x)[0] for pool in (pooled, expected)]
     assert torch.equal(*gradients)
-    assert torch.equal(relu_max_pool(x), expected)
 
 
 def test_what_is_not_a_number_stays_visible() -> None:
