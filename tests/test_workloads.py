@@ -42,10 +42,8 @@ PARAMETERS: dict[str, dict[str, tuple[int, ...]]] = {
 
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_fluxs_trainings_have_the_sizes_of_their_source(name: str) -> None:
-    parameters, sizes = (
-        dict(get_workload(name).create_model().named_parameters()),
-        PARAMETERS[name],
-    )
+    parameters = dict(get_workload(name).create_model().named_parameters())
+    sizes = PARAMETERS[name]
     assert {key: tuple(parameters[key].shape) for key in sizes} == sizes
 
 

@@ -55,9 +55,8 @@ def test_anomalies_have_no_season_and_it_comes_back(season: int, columns: int, s
     scale = Scale.of(values[:60], season)
     anomalies = scale.normalise(values)
     for phase in range(season):
-        assert torch.allclose(
-            anomalies[phase:60:season].mean(0), torch.zeros(columns).double(), atol=1e-9
-        )
+        means = anomalies[phase:60:season].mean(0)
+        assert torch.allclose(means, torch.zeros(columns).double(), atol=1e-9)
     assert torch.allclose(anomalies[:60].std(0, correction=0), torch.ones(columns).double(), 1e-4)
     rows = torch.from_numpy(generator.integers(0, 100, (5, 4)))
     restored = scale.restore(anomalies[rows][..., -1:], slice(columns - 1, columns), rows)
@@ -102,9 +101,8 @@ def test_the_monthly_series_holds_anomalies_unless_declined() -> None:
 
 def write_series(path: Path, rows: int = 200, features: int = 8) -> np.ndarray:
     values = np.random.default_rng(0).normal(1, 0.1, (rows, features))
-    text = "\n".join(",".join(f"{x:.6f}" for x in row) for row in values) + "\n"
     path.parent.mkdir(parents=True)
-    path.write_bytes(gzip.compress(text.encode()))
+    np.savetxt(path, values, "%.6f", delimiter=",")
     return values
 
 

@@ -62,9 +62,8 @@ def test_a_floor_is_flops_or_bytes_over_their_rates(monkeypatch: pytest.MonkeyPa
 
 def test_flops_of_the_convolution_are_those_that_torch_counts() -> None:
     images = torch.empty(floor.IMAGES, floor.CHANNELS, floor.SIZE, floor.SIZE, device="meta")
-    filters = torch.empty(
-        floor.CHANNELS, floor.CHANNELS, floor.FILTER, floor.FILTER, device="meta"
-    )
+    sizes = floor.CHANNELS, floor.CHANNELS, floor.FILTER, floor.FILTER
+    filters = torch.empty(sizes, device="meta")
     assert count(lambda: torch.conv2d(images, filters)).flops == CONVOLUTION_FLOPS
 
 

@@ -35,11 +35,7 @@ BAD_CONFIGURATIONS = [
     ("tpa_lstm", {"filter_size": 11}, "filter_size must be at most hidden, 10, got 11"),
     ("nhits", {"pools": (2, 97, 1)}, "pool must be at most window, 96, got 97"),
     ("nhits", {"frequencies": (4, 0, 1)}, "frequency must be an integer of at least 1, got 0"),
-    (
-        "nhits",
-        {"pools": (2, 1)},
-        "pools and frequencies must have one number a stack, got 2 and 3",
-    ),
+    ("nhits", {"pools": (2,)}, "pools and frequencies must have one number a stack, got 1 and 3"),
     ("patchtst", {"patch": 97}, "patch must be at most window, 96, got 97"),
     ("patchtst", {"heads": 3}, "heads must divide width, 128, got 3"),
     ("timesnet", {"periods": 97}, "periods must be at most (window + horizon) / 2, 96, got 97"),

@@ -46,9 +46,8 @@ def test_plain_models_change_only_with_a_new_code_version(root: Path) -> None:
 
 def test_every_plain_model_with_stored_values_is_frozen(root: Path) -> None:
     lists = (root / "results").glob("*/benchmarks.json")
-    suites = [
-        json.loads(path.read_bytes()).get("plain.PlainModels.time_forward") for path in lists
-    ]
+    measured = "plain.PlainModels.time_forward"
+    suites = [json.loads(path.read_bytes()).get(measured) for path in lists]
     stored = {ast.literal_eval(name) for suite in suites if suite for name in suite["params"][0]}
     assert stored
     missing = {get_workload(workload).model for workload in stored} - set(MODELS)

@@ -26,9 +26,8 @@ def test_outputs_and_gradients_are_those_of_the_cpu(
     computed = {}
     on_cuda = torch._weight_norm
     for device in ("cpu", "cuda"):
-        monkeypatch.setattr(
-            torch, "_weight_norm", on_cuda if device == "cuda" else _weight_norm_as_on_cuda
-        )
+        weight_norm = on_cuda if device == "cuda" else _weight_norm_as_on_cuda
+        monkeypatch.setattr(torch, "_weight_norm", weight_norm)
         model = without_dropout(workload.create_model(0, device, implementation).double())
         if name == "deepar":  # in training mode its forecast is a drawn path
             model.eval()

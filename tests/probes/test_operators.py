@@ -167,11 +167,8 @@ something else,exec,cpu,matmul,ref:any,undef,src:f32,attr,,4x5:5x6,2.5
 
 
 def test_what_onednn_prints_is_read() -> None:
-    assert parse_kernels(VERBOSE) == [
-        {
-            "primitive": "convolution",
-            "implementation": "brg_conv_fwd:avx512_core",
-            "problem": "mb4_ic3oc8",
-        },
-        {"primitive": "matmul", "implementation": "ref:any", "problem": "4x5:5x6"},
-    ]
+    names = "primitive", "implementation", "problem"
+    convolution = "convolution", "brg_conv_fwd:avx512_core", "mb4_ic3oc8"
+    matmul = "matmul", "ref:any", "4x5:5x6"
+    expected = [dict(zip(names, kernel, strict=True)) for kernel in (convolution, matmul)]
+    assert parse_kernels(VERBOSE) == expected

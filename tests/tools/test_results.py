@@ -14,9 +14,8 @@ def test_a_page_says_what_the_results_say(path: Path) -> None:
 
 
 def test_a_number_that_was_changed_by_hand_is_found() -> None:
-    marker = (
-        "<!-- change: torch 2.8.0 on ci-2core: plain.PlainModels.time_forward('lenet5', 'cpu') -->"
-    )
+    case = "plain.PlainModels.time_forward('lenet5', 'cpu')"
+    marker = f"<!-- change: torch 2.8.0 on ci-2core: {case} -->"
     page = written(f"It became {marker}−99.9 %<!-- end --> faster.")
     assert "−99.9 %" not in page
     assert "−10." in page

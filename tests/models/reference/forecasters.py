@@ -221,10 +221,8 @@ def attend(
     p: Model, name: str, x: Array, memory: Array, heads: int, *, causal_only: bool = False
 ) -> Array:
     """Attention with torch's packed weights."""
-    weights, biases = (
-        np.split(p[f"{name}.in_proj_weight"], 3),
-        np.split(p[f"{name}.in_proj_bias"], 3),
-    )
+    weights = np.split(p[f"{name}.in_proj_weight"], 3)
+    biases = np.split(p[f"{name}.in_proj_bias"], 3)
     query, key, value = (
         tokens @ weight.T + bias
         for tokens, weight, bias in zip((x, memory, memory), weights, biases, strict=True)
