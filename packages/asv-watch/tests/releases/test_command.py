@@ -12,12 +12,12 @@ import pytest
 
 from asv_watch.asv.settings import EnvironmentSpec, read_configuration
 from asv_watch.comparison import Comparison, Ratio, Sitting
-from asv_watch.records.store import read_record
 from asv_watch.releases import measure
 from tests.clockwork import CLOCK
 from tests.conftest import commit
 from tests.interruptible import run_driver
 from tests.planted_comparisons import compared_releases, store
+from tests.stored import stored_comparisons
 from tests.torchless import CONFIGURATION, give_environment, project_files
 from tests.wheels import write_wheel
 
@@ -169,10 +169,8 @@ def test_releases_are_compared_once_and_the_list_says_so(project: Path, tmp_path
 
 def _sittings(project: Path) -> list[tuple[Sitting, list[Comparison]]]:
     """Return what was stored of each sitting, the oldest first."""
-    comparisons, problems = read_record(project / "results")
-    assert problems == []
     by_key: dict[object, list[Comparison]] = {}
-    for comparison in comparisons:
+    for comparison in stored_comparisons(project):
         by_key.setdefault(comparison.sitting.key, []).append(comparison)
     return [(cases[0].sitting, cases) for cases in by_key.values()]
 
