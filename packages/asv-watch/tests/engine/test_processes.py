@@ -371,10 +371,10 @@ time_own_clock.timer = time.monotonic
 
 
 @contextlib.contextmanager
-def _other_work(processes: int) -> Iterator[None]:
+def _other_work(count: int) -> Iterator[None]:
     """Let so many processes compute meanwhile."""
     with contextlib.ExitStack() as stack:
-        for _ in range(processes):
+        for _ in range(count):
             other = subprocess.Popen([sys.executable, "-c", "while True: pass"])
             stack.callback(other.wait)
             stack.callback(other.kill)

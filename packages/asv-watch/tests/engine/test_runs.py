@@ -6,15 +6,19 @@ import os
 import re
 import statistics
 import sys
+import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from asv_watch import bench
 from asv_watch.comparison import Comparison
 from asv_watch.engine.cases import MeasurableCase
-from asv_watch.engine.runs import newest_first
+from asv_watch.engine.runs import Outcomes, newest_first
 from asv_watch.records.store import newest_of_runs
 from tests.conftest import commit, git, run
 from tests.interruptible import run_driver
@@ -211,3 +215,22 @@ def test_suites_that_changed_last_come_first(make_repository: Callable[..., Path
     cases = [MeasurableCase(name, name, 30.0) for name in names]
     ordered = [case.name for case in newest_first(root / "benchmarks", cases)]
     assert ordered == ["e.time_x", "b.time_x", "b.time_y", "c.d.time_x", "a.time_x"]
+
+
+def test_a_run_publishes_before_its_end(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    now, published = [0.0], list[float]()
+
+    def measure(*_: object, after_each: Callable[[], None], **__: object) -> Outcomes:
+        for seconds in (200, 301, 400, 900):
+            now[0] = seconds
+            after_each()
+        return {}
+
+    configuration = SimpleNamespace(repository=tmp_path)
+    workplace = SimpleNamespace(configuration=configuration, environments=[None])
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(bench, "open_workplace", lambda *_, **__: nullcontext(workplace))
+    monkeypatch.setattr(bench, "measure_commit", measure)
+    monkeypatch.setattr(bench, "publish", lambda: published.append(now[0]))
+    assert bench.bench() == 0
+    assert published == [301, 900]
