@@ -17,6 +17,7 @@ from asv_watch.machine.budget import Budget
 from asv_watch.machine.children import GIB, MEMORY_LIMIT, limit_in_words
 from tests.conftest import commit, git
 from tests.making import make_configuration
+from tests.torchless import project_files
 
 PACKAGE = """
 import functools
@@ -90,9 +91,7 @@ Change = Callable[[dict[str, str]], tuple[Side, Changed]]
 
 @pytest.fixture
 def repository(make_repository: Callable[..., Path]) -> Path:
-    return make_repository(
-        {"package.py": PACKAGE, "benchmarks/__init__.py": "", "benchmarks/suite.py": SUITE}
-    )
+    return make_repository(project_files(SUITE, {"package.py": PACKAGE}))
 
 
 @pytest.fixture
