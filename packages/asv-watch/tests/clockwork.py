@@ -16,9 +16,7 @@ class Clock:
         return cls.now
 """
 
-SUITE = (
-    CLOCK
-    + """
+SUITE = f"""{CLOCK}
 class Suite:
     params = ["plain", "slow"]
     param_names = ["model"]
@@ -37,7 +35,6 @@ class Suite:
             seconds = SECONDS[model]
         Clock.now += random.gauss(seconds, 0.002 * seconds)
 """
-)
 
 
 def timed(seconds: str, cases: int = 0) -> str:

@@ -23,10 +23,6 @@ from tests.wheels import write_wheel
 
 _releases = functools.partial(run_driver, "releases")
 
-ENGINE = """
-__version__ = "{version}"
-WORK = {work}
-"""
 FACTS = """
 import json
 
@@ -90,7 +86,7 @@ def project(
         ("9.3.0", 3380, "8.3.0", ""),
         ("9.4.0", 3380, "8.4.0", "raise ImportError('it was built for cu999')"),
     ):
-        write_wheel(folder, "engine", engine, ENGINE.format(version=engine, work=work))
+        write_wheel(folder, "engine", engine, f'__version__ = "{engine}"\nWORK = {work}\n')
         write_wheel(folder, "addon", addon, code, f"engine=={engine}")
     others = os.environ.get("PIP_FIND_LINKS", "")
     monkeypatch.setenv("PIP_FIND_LINKS", f"{others} {folder}".strip())
