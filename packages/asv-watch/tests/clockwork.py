@@ -16,9 +16,7 @@ class Clock:
         return cls.now
 """
 
-SUITE = (
-    CLOCK
-    + """
+SUITE = f"""{CLOCK}
 class Suite:
     params = ["plain", "slow"]
     param_names = ["model"]
@@ -37,17 +35,17 @@ class Suite:
             seconds = SECONDS[model]
         Clock.now += random.gauss(seconds, 0.002 * seconds)
 """
-)
 
 
-def timed(seconds: str) -> str:
-    """A suite with one case, which takes so many seconds: an expression."""
+def timed(seconds: str, cases: int = 0) -> str:
+    """A suite of one case, or of numbered ones, that take so many seconds: an expression."""
     return f"""{CLOCK}
 class Suite:
+    params = {list(range(cases))}
     timer = Clock.read
     sample_time, warmup_time = 0.002, 0
 
-    def time_it(self):
+    def time_it(self, *number):
         seconds = {seconds}
         Clock.now += random.gauss(seconds, 0.002 * seconds)
 """

@@ -1,10 +1,13 @@
-"""Small histories made by hand: commits, series and values without files."""
+"""Small histories and settings made by hand: commits, series and values without files."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from asv_watch.asv.settings import Configuration, EnvironmentSpec
 from asv_watch.comparison import Outcome
 from asv_watch.records.history import History, RunColumns, Series
 from asv_watch.records.labels import Layout
@@ -31,6 +34,22 @@ def make_commits(count: int) -> tuple[Commit, ...]:
     return tuple(
         Commit(commit_hash(number), 1_760_000_000 + number, f"Commit {number}", (), number)
         for number in range(count)
+    )
+
+
+def make_configuration(
+    folder: Path, *environments: EnvironmentSpec, **settings: Any
+) -> Configuration:
+    """Settings of a project in a folder whose other folders are where asv has them by default."""
+    return Configuration(
+        branch="main",
+        suites=folder / "benchmarks",
+        results=folder / "results",
+        site=folder / "html",
+        environments_folder=folder / ".asv/env",
+        environments=environments,
+        repository=folder,
+        **settings,
     )
 
 
@@ -73,7 +92,9 @@ def make_history(series: Iterable[Series], **changes: object) -> History:
     arguments: dict[str, object] = {
         "commits": make_commits(last + 1),
         "machines": {s.machine: Machine(s.machine) for s in series},
-        "environments": {s.environment: Environment(s.environment, "3.11") for s in series},
+        "environments": {
+            s.environment: Environment(s.environment, "3.11", {"torch": "2.15.0"}) for s in series
+        },
         "benchmarks": {
             s.case.benchmark: Benchmark(
                 s.case.benchmark, "time", s.unit, ("model", "device"), tuple(zip(s.case.params))

@@ -9,15 +9,13 @@ import msgspec
 
 from asv_watch.comparison import Comparison, Kind, Sitting, import_case
 from asv_watch.records.store import (
-    EXPLANATIONS,
     Explanation,
     OperatorDifference,
     SittingWriter,
     StoredExplanation,
-    append_lines,
 )
 from asv_watch.versions.version import Version
-from tests.making import make_rounds
+from tests.making import commit_hash, make_rounds
 
 ROUNDS = 6
 AT = 1_780_000_000
@@ -32,11 +30,6 @@ def explained_releases(
     difference = OperatorDifference(operator, "[[8]]", (1.0, 1.0), seconds, clear=True)
     explanation = Explanation(seconds=seconds, operators=(difference,))
     return StoredExplanation(case=case, at=AT, before=old, after=new, explanation=explanation)
-
-
-def write_explanations(folder: Path, explanations: Sequence[StoredExplanation]) -> None:
-    """Store explanations in the results of a machine."""
-    append_lines(folder / EXPLANATIONS, explanations)
 
 
 def compared_releases(
@@ -76,7 +69,7 @@ def compared_releases(
 
 
 def compared_commits(
-    commits: tuple[str, str],
+    commits: tuple[str | int, str | int],
     ratios: Mapping[str, float],
     *,
     kind: Kind = "confirm",
@@ -85,9 +78,10 @@ def compared_commits(
     before_torch: str = "",
     **others: Any,
 ) -> list[Comparison]:
-    """Compare two commits by their hashes, with a release of torch or, before, with another."""
-    releases = before_torch or torch, torch
-    return compared_releases(*releases, ratios, half=half, kind=kind, commits=commits, **others)
+    """Compare commits, by hash or number, with a release of torch or, before, with another."""
+    before, after = (each if isinstance(each, str) else commit_hash(each) for each in commits)
+    others |= {"half": half, "kind": kind, "commits": (before, after)}
+    return compared_releases(before_torch or torch, torch, ratios, **others)
 
 
 def compared_cases(

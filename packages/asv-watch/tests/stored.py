@@ -1,4 +1,4 @@
-"""What the engine stores, of a few cases with known values."""
+"""What the engine stores: of a few cases with known values, and of a project of a test."""
 
 import json
 from pathlib import Path
@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from asv_watch.comparison import Comparison, Conditions, Sitting
+from asv_watch.records.store import read_record
 from asv_watch.versions.version import Version
 
 ENVIRONMENT = "existing-py3.11"
@@ -58,4 +59,23 @@ def store_run(
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab") as stream:
         stream.write(msgspec.json.Encoder().encode_lines([{"sitting": sitting}, *cases]))
+    return path
+
+
+def stored_comparisons(project: Path) -> list[Comparison]:
+    """Read the record of a project, which has to be sound."""
+    comparisons, problems = read_record(project / "results")
+    assert problems == []
+    return comparisons
+
+
+def result_file(project: Path) -> Path:
+    """Return the one file in which asv keeps results of machine ``m``."""
+    [path] = (project / "results" / "m").glob("*-*.json")
+    return path
+
+
+def record_file(project: Path) -> Path:
+    """Return the one file of the record of machine ``m``."""
+    [path] = (project / "results" / "m").glob("2*.jsonl")
     return path

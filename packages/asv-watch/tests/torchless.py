@@ -99,9 +99,9 @@ def make_environment(folder: Path) -> None:
         run(*asv, cwd=folder, env=os.environ | {"HOME": str(folder)}, status=None)
 
 
-def give_environment(project: Path, made: Path) -> None:
-    """Put an environment into a project that would make the same one."""
-    folder = project / ".asv/env" / made.name
+def give_environment(project: Path, made: Path, env_dir: str | Path = ".asv/env") -> None:
+    """Put an environment where a project would make the same one."""
+    folder = project / env_dir / made.name
     shutil.copytree(made, folder, symlinks=True, copy_function=os.link)
 
 
@@ -131,21 +131,15 @@ def make_interpreter(folder: Path, release: str, seconds: float, *, runner: bool
     return str(folder / "bin" / "python")
 
 
-def make_once(name: str, make: Callable[[Path], None]) -> Path:
-    """Return a folder that one of the workers of xdist makes, for all of them. Read it only."""
-    folder = Path(tempfile.gettempdir(), name)
+@pytest.fixture(scope="session")
+def made_environment() -> Path:
+    """The environment of `CONFIGURATION`, made by one worker of xdist for all. Read it only."""
+    folder = Path(tempfile.gettempdir(), "made-environment")
     with folder.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not folder.exists():
             folder.mkdir()
-            make(folder)
-    return folder
-
-
-@pytest.fixture(scope="session")
-def made_environment() -> Path:
-    """The environment of `CONFIGURATION`, made once for all workers of xdist."""
-    folder = make_once("made-environment", make_environment)
+            make_environment(folder)
     [made] = (folder / ".asv" / "env").glob("*/asv-env-info.json")
     return made.parent
 

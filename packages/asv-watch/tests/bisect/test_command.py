@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from asv_watch.bisect import narrow
 from asv_watch.errors import WatchError
-from asv_watch.records.store import read_record
 from asv_watch.statistics.rule import Answer
 from tests.clockwork import SUITE, package
 from tests.conftest import commit, git
 from tests.interruptible import run_driver
+from tests.stored import stored_comparisons
 
 TRACKED = "def track_words():\n    from package import WORDS\n    return WORDS\n"
 
@@ -51,7 +51,7 @@ def test_the_commit_is_named_with_the_size_of_its_change(project: Path, tmp_path
     assert 0.2 < float(last.split("%")[0]) / 100 < 0.6  # 1.4 times the work
     assert ": 4 commits\n" in output, "the docs cannot have changed it"
     assert "cannot be measured" in output
-    (ends, *halves), _ = read_record(project / "results")
+    ends, *halves = stored_comparisons(project)
     assert {each.sitting.kind for each in (ends, *halves)} == {"bisect"}
     assert len(ends.sitting.versions) == 2
     assert {len(each.sitting.versions) for each in halves} == {3}, "both halves at once"

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from asv_watch.records.store import EXPLANATIONS, append_lines
 from tests.browser.visitor import SECTION, VIEWS, Site, Visitor, plain, timeline
 from tests.conftest import git
 from tests.generator import TIME_AND_MEMORY, Plan, Suite, small_plan
@@ -17,7 +18,6 @@ from tests.planted_comparisons import (
     compared_releases,
     explained_releases,
     store,
-    write_explanations,
 )
 from tests.site.conftest import Project
 
@@ -41,7 +41,7 @@ def released(publish: Callable[..., Site]) -> Site:
         sides = tags[0], tags[1]
         store(project.results, compared_commits(sides, {DARNN: 1.2}, kind="compare", half=0.02))
         explained = explained_releases(*releases, DARNN, "aten::mm", (1.0, 1.3))
-        write_explanations(project.results / "ci-2core", [explained])
+        append_lines(project.results / "ci-2core" / EXPLANATIONS, [explained])
         project.build()
 
     plan = Plan(commits=6, steps=0, machines=("ci-2core",), machines_with_cuda=(), tag_every=3)

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from asv_watch.judge import graph
-from asv_watch.records.store import read_record
 from asv_watch.text import quantities
 from tests.clockwork import timed
 from tests.conftest import commit, git
 from tests.interruptible import run_driver
+from tests.stored import stored_comparisons
 from tests.tables import ratio_of, rows_of
 
 _compare = functools.partial(run_driver, "compare")
@@ -84,8 +84,7 @@ def test_it_says_which_cases_got_slower_or_could_not_run(project: Path, tmp_path
     assert re.search(failed, output)
     assert "Of 2 cases 1 slower, 0 faster, 1 same" in output
     assert "cuda" not in output
-    comparisons, problems = read_record(project / "results")
-    assert problems == []
+    comparisons = stored_comparisons(project)
     [sitting] = {each.sitting.key: each.sitting for each in comparisons}.values()
     assert (sitting.kind, sitting.machine) == ("compare", "m")
     assert [version.commit for version in sitting.versions] == [parent, head]
@@ -131,8 +130,7 @@ def test_cases_of_one_version_are_sides(project: Path, tmp_path: Path) -> None:
     assert 1.15 < ratio_of(_row(output, "plain")[2]) < 1.45
     [first, *_] = json.loads((tmp_path / "answer.json").read_text())["differences"]
     assert [first["case"], first["against"], first["verdict"]] == [*names[:2], "slower"]
-    [stored], problems = read_record(project / "results")
-    assert not problems
+    [stored] = stored_comparisons(project)
     assert (stored.sitting.kind, stored.cases) == ("cases", tuple(names))
     assert stored.skipped == {2: "nobody has it"}
     assert not graph.MachineGraphs([stored]).cases, "it says nothing about two versions"
@@ -178,33 +176,18 @@ def time_broken():
 def peakmem_it():
     raise AssertionError("a calibration times and does nothing else")
 """
-WORK = """
-import time
-
-class Work:
-    timer = time.process_time
-    repeat, number, warmup_time = 6, 1, 0
-
-    def time_work(self):
-        until = time.process_time() + 0.005
-        while time.process_time() < until:
-            pass
-"""
 
 
-@pytest.fixture
-def repeated(make_project: Callable[..., Path]) -> Path:
-    return make_project(timed("0.001") + OTHERS + WORK, {"src/package.py": ""})
-
-
-def test_a_calibration_compares_head_with_itself(repeated: Path, tmp_path: Path) -> None:
+def test_a_calibration_compares_head_with_itself(
+    make_project: Callable[..., Path], tmp_path: Path
+) -> None:
+    project = make_project(timed("0.001") + OTHERS, {"src/package.py": ""})
     arguments = ("--cases", "_it|broken", "--comparisons", "2", "--sides", "3")
-    output, _ = run_driver("calibrate", repeated, tmp_path, *arguments, status=3)
-    comparisons, problems = read_record(repeated / "results")
-    assert problems == []
+    output, _ = run_driver("calibrate", project, tmp_path, *arguments, status=3)
+    comparisons = stored_comparisons(project)
     assert {each.sitting.kind for each in comparisons} == {"null"}
     assert len({each.sitting.key for each in comparisons}) == 2, "a sitting each"
-    head = git(repeated, "rev-parse", "HEAD")
+    head = git(project, "rev-parse", "HEAD")
     assert {each.sitting.versions[-1].commit for each in comparisons} == {head}
     measured = [each for each in comparisons if not each.failed]
     assert [each.case for each in measured] == ["suite.Suite.time_it"] * 2
@@ -217,14 +200,14 @@ def test_a_calibration_compares_head_with_itself(repeated: Path, tmp_path: Path)
     assert noise.startswith(f"4 ratios of {head[:8]} to itself differ from 1 by ")
     assert " of 3 differs most from the mean of the others: " in place
     assert smallest.startswith("Smallest detectable change of a comparison on m: median ")
-    files = {path for path in (repeated / "results").rglob("*") if path.is_file()}
+    files = {path for path in (project / "results").rglob("*") if path.is_file()}
     assert len(files) == 1, "the record, and nothing else"
 
 
-def test_a_planted_slowdown_is_measured_and_is_no_noise(repeated: Path, tmp_path: Path) -> None:
-    arguments = ("--cases", "time_work", "--comparisons", "1", "--planted", "50")
-    output, _ = run_driver("calibrate", repeated, tmp_path, *arguments)
-    [stored], _ = read_record(repeated / "results")
+def test_a_planted_slowdown_is_measured_and_is_no_noise(project: Path, tmp_path: Path) -> None:
+    arguments = ("--cases", "plain.*cpu", "--comparisons", "1", "--planted", "50")
+    output, _ = run_driver("calibrate", project, tmp_path, *arguments)
+    [stored] = stored_comparisons(project)
     ratio = stored.ratio(0, 1)
     assert ratio is not None
     assert 1.4 < ratio.ratio < 1.6

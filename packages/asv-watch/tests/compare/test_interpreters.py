@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from asv_watch.records.store import read_record
 from tests.clockwork import timed
 from tests.conftest import commit, git
 from tests.interruptible import run_driver
+from tests.stored import result_file, stored_comparisons
 from tests.torchless import INSTALLED, make_interpreter, project_files
 
 SUITE = "import engine\n" + timed("engine.SECONDS")
@@ -29,7 +29,7 @@ def test_three_interpreters_are_compared_each_with_the_next(project: Path, tmp_p
     output, _ = run_driver("compare", project, tmp_path, "--python", *pythons)
     assert output.count("1 slower, 0 faster, 0 same") == 2, "1.0 to 2.0, and 1.0 to 3.0"
     assert output.count("0 slower, 0 faster, 1 same") == 1
-    [comparison] = read_record(project / "results")[0]
+    [comparison] = stored_comparisons(project)
     sitting = comparison.sitting
     releases = [str(version.release) for version in sitting.versions]
     assert releases == ["engine 1.0", "engine 2.0", "engine 3.0"]
@@ -61,8 +61,7 @@ def test_asvs_own_existing_environment_is_measured(
     project = make_repository(project_files(SUITE, environment_type=kind, matrix=matrix))
     output, _ = run_driver("bench", project, tmp_path, *options)
     assert "1 ok" in output
-    [path] = (project / "results" / "m").glob("*-*.json")
-    content = json.loads(path.read_text())
+    content = json.loads(result_file(project).read_text())
     assert content["commit_hash"] == git(project, "rev-parse", "HEAD")
     assert content["env_vars"] == {"OMP_NUM_THREADS": "1"}, "as environments of asv's have it"
     assert content["requirements"] == {"engine": "1.1"}, "what is installed there"
@@ -86,7 +85,7 @@ def test_one_interpreter_measures_two_commits(
         folder = f", from .asv/interleaved/packages/{hash_}/src"
         assert output.splitlines()[number].endswith(folder)
     assert "1 slower, 0 faster, 0 same" in output
-    [comparison], _ = read_record(project / "results")
+    [comparison] = stored_comparisons(project)
     assert str(comparison.sitting.versions[-1].release) == "engine 1.1"
     assert comparison.sitting.kind == "compare"
 

@@ -1,8 +1,6 @@
 """A project's benchmarks may lie in a repository of their own."""
 
 import json
-import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,7 +15,7 @@ from tests.clockwork import SUITE, package
 from tests.conftest import commit, git
 from tests.interruptible import run_driver
 from tests.tables import verdicts_of
-from tests.torchless import BUILD, BUILT, project_files
+from tests.torchless import BUILD, BUILT, give_environment, project_files
 
 
 @pytest.fixture
@@ -57,10 +55,9 @@ def test_nothing_is_left_in_a_project_whose_environments_are_elsewhere(
 ) -> None:
     elsewhere = tmp_path / "elsewhere"
     folders = {name: str(elsewhere / name) for name in ("env_dir", "results_dir", "html_dir")}
-    files = project_files(SUITE, {"src/package.py": package()}, plugins=[], **folders)
-    root = make_repository(files)
-    folder = elsewhere / "env_dir" / made_environment.name
-    shutil.copytree(made_environment, folder, symlinks=True, copy_function=os.link)
+    files = {"src/package.py": package()}
+    root = make_repository(project_files(SUITE, files, plugins=[], **folders))
+    give_environment(root, made_environment, elsewhere / "env_dir")
     run_driver("bench", root, tmp_path, "--cases", "plain")
     left = {".git", ".gitignore", "asv.conf.json", "benchmarks", "src"}
     assert {path.name for path in root.iterdir()} == left

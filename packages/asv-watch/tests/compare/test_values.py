@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from asv_watch.errors import ExitStatus
-from asv_watch.records.store import read_record
 from asv_watch.statistics.rule import Verdict
 from tests.conftest import commit, git
 from tests.interruptible import run_driver
+from tests.stored import stored_comparisons
 from tests.tables import verdicts_of
 
 SUITE = """
@@ -83,10 +83,8 @@ def test_values_are_compared_where_nothing_is_timed(root: Path, tmp_path: Path) 
         "suite.track_warnings": "worse",
         "suite.track_sum": "same",
     }
-    comparisons, problems = read_record(root / "results")
-    assert not problems
-    found = ((each.case.removeprefix("suite."), each.ratio(0, 1)) for each in comparisons)
-    ratios = {name: ratio for name, ratio in found if ratio is not None}
+    found = [each.ratio(0, 1) for each in stored_comparisons(root)]
+    ratios = {ratio.case.removeprefix("suite."): ratio for ratio in found if ratio is not None}
     words = ratios["Suite.track_words('short')"]
     assert (words.before, words.after, words.exact) == (10, 12, True)
     assert ratios["track_sum"].exact, "a difference by rounding is none"

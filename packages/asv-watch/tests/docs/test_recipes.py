@@ -18,9 +18,7 @@ from tests import torchless
 from tests.clockwork import CLOCK, package
 from tests.conftest import ROOT, commit, git, run
 
-SUITE = (
-    CLOCK
-    + """
+SUITE = f"""{CLOCK}
 class PlainModels:
     params = (["lenet5"], ["cpu", "cuda"])
     param_names = ("model", "device")
@@ -41,7 +39,6 @@ class PlainModels:
     def peakmem_forward(self, model, device):
         return bytearray(20_000_000)
 """
-)
 
 _MASKS = (
     (r"\b[0-9a-f]{7,40}\b", "H"),

@@ -10,26 +10,14 @@ from pathlib import Path
 import pytest
 
 from asv_watch.cli.main import KEPT
-from asv_watch.records.store import read_record
-from tests.clockwork import CLOCK
+from tests.clockwork import timed
 from tests.conftest import commit, git
 from tests.interruptible import run_driver, start_driver
 from tests.leftovers import wait_until, wait_until_none_is_left
+from tests.stored import stored_comparisons
 
-SUITE = f"""{CLOCK}
-import package
-
-class Suite:
-    params = ["first", "second"]
-    timer = Clock.read
-    sample_time = 0.01
-    warmup_time = 0
-
-    def time_it(self, case):
-        Clock.now += random.gauss(package.SECONDS, 0.002 * package.SECONDS)
-"""
 CASES = 8  # so many that the strikes come before all of them are measured
-PACKAGE = "src/package.py"
+PACKAGE, IMPORT = "src/package.py", "import package\n"
 FAST, SLOW, SLOWER = (f"SECONDS = 0.00{milliseconds}\n" for milliseconds in (2, 3, 4))
 
 
@@ -46,8 +34,7 @@ def _count_lines(folder: Path) -> int:
 def test_a_comparison_goes_on_with_its_rounds_while_nothing_changes(
     make_project: Callable[..., Path], tmp_path: Path, after: str, signals: tuple[int, ...]
 ) -> None:
-    suite = SUITE.replace('["first", "second"]', f"list(range({CASES}))")
-    project = make_project(suite, {PACKAGE: FAST})
+    project = make_project(IMPORT + timed("package.SECONDS", CASES), {PACKAGE: FAST})
     package, rounds = project / PACKAGE, project / ".asv" / "unfinished"
     commit(project, {PACKAGE: SLOW}, "Be slower")
     if after == ".":
@@ -86,8 +73,7 @@ def test_a_comparison_goes_on_with_its_rounds_while_nothing_changes(
     assert first_round is not None
     assert int(first_round[1]) > 1, "it measured rounds again"
     assert not file.exists(), "a finished comparison keeps no rounds aside"
-    comparisons, problems = read_record(project / "results")
-    assert problems == []
+    comparisons = stored_comparisons(project)
     sittings = {comparison.sitting.key for comparison in comparisons}
     assert (len(comparisons), len(sittings)) == ((0, 0) if after == "." else (CASES, 1))
 
@@ -97,11 +83,11 @@ def test_a_comparison_goes_on_with_its_rounds_while_nothing_changes(
 def test_a_bisection_and_a_night_lose_no_finished_case(
     make_project: Callable[..., Path], tmp_path: Path, command: str
 ) -> None:
-    project = make_project(SUITE, {PACKAGE: FAST})
+    project = make_project(IMPORT + timed("package.SECONDS", 2), {PACKAGE: FAST})
     first = git(project, "rev-parse", "HEAD")
     for number, text in enumerate((FAST, SLOW, SLOW)):
         commit(project, {PACKAGE: f"# {number}\n{text}"}, f"Commit {number}")
-    options = ("--before", first, "--cases", "second") if command == "bisect" else ()
+    options = ("--before", first, "--cases", "1") if command == "bisect" else ()
     moments = random.Random(7)  # noqa: S311 - a test repeats itself
     finished: set[tuple[str, str]] = set()
     for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
@@ -110,12 +96,10 @@ def test_a_bisection_and_a_night_lose_no_finished_case(
         process.send_signal(number)
         process.communicate()
         wait_until_none_is_left(project)
-        comparisons, problems = read_record(project / "results")
-        assert problems == []
-        stored = {(str(each.sitting.key), each.case) for each in comparisons}
+        stored = {(str(each.sitting.key), each.case) for each in stored_comparisons(project)}
         assert finished <= stored, "a finished case was lost"
         finished = stored
     run_driver(command, project, tmp_path, *options)
-    comparisons, _ = read_record(project / "results")
+    comparisons = stored_comparisons(project)
     ratios = [each.ratio(0, len(each.sitting.versions) - 1) for each in comparisons]
     assert 1.5 in [round(ratio.ratio, 1) for ratio in ratios if ratio]

@@ -17,7 +17,7 @@ from asv_watch.night import command as job
 from asv_watch.night import tasks as night_tasks
 from asv_watch.records.store import read_record
 from tests.conftest import commit, git
-from tests.torchless import BUILD, BUILT, CONFIGURATION
+from tests.torchless import BUILD, BUILT, CONFIGURATION, project_files
 from tests.wheels import write_wheel
 
 BUDGET_H = 3
@@ -116,18 +116,9 @@ def nights(
     write_wheel(releases, "torch", "0.0.1", code="")
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("PIP_FIND_LINKS", str(releases))
-    root = make_repository(
-        {
-            "asv.conf.json": _configuration("0.0.1"),
-            "benchmarks/__init__.py": "",
-            "benchmarks/suite.py": SUITE,
-            "package.py": "VALUE = '100'\n",
-            **BUILD,
-            "backend.py": BROKEN + BUILD["backend.py"],
-            ".gitignore": ".asv/\nhtml/\nresults/\n",
-        }
-    )
-    return Nights(root, monkeypatch)
+    files = {"asv.conf.json": _configuration("0.0.1"), "package.py": "VALUE = '100'\n"}
+    files |= BUILD | {"backend.py": BROKEN + BUILD["backend.py"]}
+    return Nights(make_repository(project_files(SUITE, files)), monkeypatch)
 
 
 @pytest.mark.timeout(1800)

@@ -9,27 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.clockwork import SUITE
 from tests.conftest import commit, git, run
 from tests.interruptible import run_driver
 
-SUITE = """
-import time
-
-class Suite:
-    params = ["a", "b"]
-    param_names = ["case"]
-    timer = time.process_time
-    sample_time, warmup_time, rounds = 0.002, 0, 3
-
-    def time_it(self, case):
-        sum(range(3000))
-
-def track_it():
-    return 7
-
-def peakmem_it():
-    return bytearray(10_000_000)
-"""
+PEAK = "def peakmem_it():\n    return bytearray(10_000_000)\n"
 
 
 @pytest.mark.parametrize("release", sorted({"0.6.4", "0.6.5", "0.6.6", version("asv")}))
@@ -47,7 +31,7 @@ def test_each_release_of_asv_measures_and_reads_the_results(
     monkeypatch.setenv("PYTHONPATH", f"{folder}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
     asv = sys.executable, "-m", "asv"
     assert run(*asv, "--version").stdout.split()[-1] == release
-    project = make_project(SUITE)
+    project = make_project(SUITE + PEAK)
     run_driver("bench", project, tmp_path)
     before = git(project, "rev-parse", "HEAD")
     after = commit(project, {"benchmarks/more.txt": "x"}, "Two")
@@ -56,7 +40,7 @@ def test_each_release_of_asv_measures_and_reads_the_results(
     assert "suite.Suite.time_it" in shown
     assert "suite.peakmem_it" in shown
     compared = run(*asv, "compare", "--machine", "m", before, after, cwd=project).stdout
-    assert "suite.Suite.time_it('a')" in compared
+    assert "suite.Suite.time_it('plain')" in compared
     settings = json.loads((project / "asv.conf.json").read_text()) | {"plugins": []}
     (project / "asv.conf.json").write_text(json.dumps(settings))
     run(*asv, "publish", "--no-pull", cwd=project)

@@ -370,38 +370,29 @@ time_own_clock.timer = time.monotonic
 """
 
 
-@pytest.fixture
-def one_core() -> Iterator[None]:
-    """Pins this process, and so all that it starts, to one core."""
-    usable = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {max(usable)})
-    yield
-    os.sched_setaffinity(0, usable)
+@contextlib.contextmanager
+def _other_work(count: int) -> Iterator[None]:
+    """Let so many processes compute meanwhile."""
+    with contextlib.ExitStack() as stack:
+        for _ in range(count):
+            other = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+            stack.callback(other.wait)
+            stack.callback(other.kill)
+        yield
 
 
-FORGING = """
-import json
-dumps = json.dumps
-json.dumps = lambda answer: dumps(answer | {{"pid": {process}}} if "pid" in answer else answer)
-
-def time_it():
-    sum(range(1000))
-"""
-
-
-def test_a_process_that_a_suite_names_as_its_own_stays_where_it_is(sides: Sides) -> None:
+def test_a_process_of_another_session_stays_where_it_is() -> None:
     started = ["sh", "-c", "sleep 60 >/dev/null 2>&1 & echo $!"]  # in the session of the tests
     stranger = int(subprocess.run(started, stdout=subprocess.PIPE, check=True).stdout)
     cores = os.sched_getaffinity(stranger)
     try:
-        _measure(sides, _write(sides, FORGING.format(process=stranger)))
+        processes._pin([stranger], [0])
         assert os.sched_getaffinity(stranger) == cores
     finally:
         os.kill(stranger, signal.SIGKILL)
 
 
 @pytest.mark.skipif(not _waits_are_counted(), reason="the kernel counts no waits")
-@pytest.mark.usefixtures("one_core")
 @pytest.mark.parametrize("others", [0, 3])
 def test_cpu_time_replaces_wall_time_only_where_one_thread_computes_and_others_interrupt_it(
     sides: Sides, others: int
@@ -409,12 +400,13 @@ def test_cpu_time_replaces_wall_time_only_where_one_thread_computes_and_others_i
     _write(sides, BUSY)
     names = ["computes", "sleeps", "threads", "processes", "own_clock"]
     cases = [_case(f"own.time_{name}", 60.0) for name in names]
-    with contextlib.ExitStack() as stack:
-        for _ in range(others):
-            burner = subprocess.Popen([sys.executable, "-c", "while True: pass"])
-            stack.callback(burner.wait)
-            stack.callback(burner.kill)
-        rounds = dict(zip(names, _measure(sides, *cases), strict=True))
+    usable = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(usable)})  # of this process, and so of all that it starts
+    try:
+        with _other_work(others):
+            rounds = dict(zip(names, _measure(sides, *cases), strict=True))
+    finally:
+        os.sched_setaffinity(0, usable)
     for name, case in zip(names, cases, strict=True):
         [a, b] = rounds[name]
         assert a.computes is b.computes is (name == "computes")
@@ -425,14 +417,8 @@ def test_cpu_time_replaces_wall_time_only_where_one_thread_computes_and_others_i
 
 
 def test_what_is_planted_is_as_long_in_cpu_time_beside_other_work() -> None:
-    busy = [sys.executable, "-c", "while True: pass"]
-    others = [subprocess.Popen(busy) for _ in range(2 * (os.cpu_count() or 1))]
-    try:
+    with _other_work(2 * (os.cpu_count() or 1)):
         spins = [_spin(time.thread_time, 0.005, time.perf_counter) for _ in range(60)]
-    finally:
-        for other in others:
-            other.kill()
-            other.wait()
     assert all(0.005 <= cpu_s < 0.007 for _, cpu_s in spins)
     assert sum(wall_s for wall_s, _ in spins) > 0.4, "other work was there"
 

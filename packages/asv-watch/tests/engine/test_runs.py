@@ -6,17 +6,24 @@ import os
 import re
 import statistics
 import sys
+import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from asv_watch import bench
 from asv_watch.comparison import Comparison
-from asv_watch.records.store import newest_of_runs, read_record
+from asv_watch.engine.cases import MeasurableCase
+from asv_watch.engine.runs import Outcomes, newest_first
+from asv_watch.records.store import newest_of_runs
 from tests.conftest import commit, git, run
 from tests.interruptible import run_driver
 from tests.leftovers import measured_processes
+from tests.stored import record_file, result_file, stored_comparisons
 
 SUITE = """
 import os, subprocess, sys, time
@@ -66,25 +73,13 @@ def project(make_project: Callable[..., Path]) -> Path:
     return make_project(SUITE, gpu_cases="'cuda", default_benchmark_timeout=4)
 
 
-def _result_file(project: Path) -> Path:
-    [path] = (project / "results" / "m").glob("*-*.json")
-    return path
-
-
-def _record(project: Path) -> Path:
-    [path] = (project / "results" / "m").glob("2*.jsonl")
-    return path
-
-
 def _cases(project: Path) -> dict[str, Comparison]:
-    comparisons, problems = read_record(project / "results")
-    assert problems == []
-    [cases] = newest_of_runs(comparisons).values()
+    [cases] = newest_of_runs(stored_comparisons(project)).values()
     return cases
 
 
 def _stored(project: Path, benchmark: str, column: str) -> Any:
-    content = json.loads(_result_file(project).read_text())
+    content = json.loads(result_file(project).read_text())
     row = dict(zip(content["result_columns"], content["results"][benchmark], strict=False))
     return row.get(column)
 
@@ -124,7 +119,7 @@ def test_every_outcome_is_stored_and_failures_are_tried_again(
     rounds, *_ = _stored(project, "suite.Timed.time_it", "samples")
     assert value == statistics.median(rounds)
     assert cases[TIMED].rounds == tuple((number,) for number in rounds)
-    first, *_, last = map(json.loads, _record(project).read_text().splitlines())
+    first, *_, last = map(json.loads, record_file(project).read_text().splitlines())
     sitting = first["sitting"]
     [version] = sitting["versions"]
     assert (sitting["kind"], version["commit"]) == ("run", git(project, "rev-parse", "HEAD"))
@@ -137,17 +132,17 @@ def test_every_outcome_is_stored_and_failures_are_tried_again(
     assert "4 ok" in output
     assert "suite.track_slow timed out" in errors
 
-    before = _result_file(project).read_bytes()
+    before = result_file(project).read_bytes()
     again, _ = run_driver("bench", project, tmp_path, "--cases", "fine|other", status=0)
     assert "nothing was missing" in again
-    assert _result_file(project).read_bytes() == before, "what is stored is not measured again"
+    assert result_file(project).read_bytes() == before, "what is stored is not measured again"
     retried, _ = run_driver("bench", project, tmp_path, "--cases", "track_it.*text", status=3)
     assert "1 failed" in retried
 
 
 def test_a_damaged_result_file_is_written_from_the_record(project: Path, tmp_path: Path) -> None:
     run_driver("bench", project, tmp_path, "--cases", "fine|peakmem")
-    path, record = _result_file(project), _record(project).read_bytes()
+    path, record = result_file(project), record_file(project).read_bytes()
     columns = "result", "samples"
     benchmarks = "suite.Values.track_it", "suite.Timed.time_it", "suite.peakmem_it"
     before = [_stored(project, *cell) for cell in itertools.product(benchmarks, columns)]
@@ -156,9 +151,9 @@ def test_a_damaged_result_file_is_written_from_the_record(project: Path, tmp_pat
     assert re.search(r"is damaged; it is now \S+\.damaged-\d{8}T\d{6}, and written again", output)
     assert "nothing was missing" in output
     assert [_stored(project, *cell) for cell in itertools.product(benchmarks, columns)] == before
-    assert _record(project).read_bytes() == record
+    assert record_file(project).read_bytes() == record
     earlier, version, newest = record.rpartition(b'"benchmark_version":"')
-    _record(project).write_bytes(earlier + version + b"other " + newest)
+    record_file(project).write_bytes(earlier + version + b"other " + newest)
     path.unlink()
     output, _ = run_driver("bench", project, tmp_path, "--cases", "fine|peakmem")
     assert "1 ok" in output, "a record of other code of the benchmark does not count"
@@ -166,8 +161,8 @@ def test_a_damaged_result_file_is_written_from_the_record(project: Path, tmp_pat
 
 def test_what_cannot_be_stored_ends_the_run(project: Path, tmp_path: Path) -> None:
     run_driver("bench", project, tmp_path, "--cases", r"track_it\('fine'")
-    before = _record(project).read_bytes()
-    limit = max(len(before), _result_file(project).stat().st_size)
+    before = record_file(project).read_bytes()
+    limit = max(len(before), result_file(project).stat().st_size)
     program = (
         f"import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))\n"
         "from asv_watch.cli.main import main; sys.exit(main())"
@@ -177,14 +172,14 @@ def test_what_cannot_be_stored_ends_the_run(project: Path, tmp_path: Path) -> No
     done = run(*command, cwd=project, env=os.environ | quiet, status=None)
     assert done.returncode not in (0, 3)
     assert "File too large" in done.stderr
-    assert _record(project).read_bytes().startswith(before)
+    assert record_file(project).read_bytes().startswith(before)
     assert _cases(project)
 
 
 def test_what_asv_run_has_stored_is_not_measured_again(project: Path, tmp_path: Path) -> None:
     run_driver("bench", project, tmp_path, "--cases", r"track_it\('fine'")
     before = _stored(project, "suite.Values.track_it", "result")
-    _record(project).unlink()  # what is left is what `asv run` stores
+    record_file(project).unlink()  # what is left is what `asv run` stores
     output, _ = run_driver("bench", project, tmp_path, "--cases", r"track_it\('(fine|other)'")
     assert "1 ok" in output
     after = _stored(project, "suite.Values.track_it", "result")
@@ -201,10 +196,41 @@ def test_a_night_stores_what_its_comparison_measured_of_the_newest_commit(
     newest = commit(project, {"benchmarks/other.txt": "x"}, "Two")
     run_driver("nightly", project, tmp_path)
     [path] = (project / "results" / "m").glob(f"{newest[:8]}-*.json")
-    comparisons, _ = read_record(project / "results")
+    comparisons = stored_comparisons(project)
     [compared] = [each for each in comparisons if len(each.sitting.versions) == 2]
     runs = {key.commit: cases for key, cases in newest_of_runs(comparisons).items()}
     case = runs[newest]["suite.time_it"]
     assert case.rounds == tuple((numbers[1],) for numbers in compared.rounds)
     row = json.loads(path.read_text())["results"]["suite.time_it"]
     assert row[0] == [case.value(0)]
+
+
+def test_suites_that_changed_last_come_first(make_repository: Callable[..., Path]) -> None:
+    files = ("a.py", "b.py", "c/d.py")
+    root = make_repository({f"benchmarks/{file}": "" for file in files})
+    for file in ("c/d.py", "b.py"):
+        commit(root, {f"benchmarks/{file}": "# Changed."}, f"Change {file}")
+    (root / "benchmarks/e.py").touch()
+    names = ("a.time_x", "b.time_x", "c.d.time_x", "b.time_y", "e.time_x")
+    cases = [MeasurableCase(name, name, 30.0) for name in names]
+    ordered = [case.name for case in newest_first(root / "benchmarks", cases)]
+    assert ordered == ["e.time_x", "b.time_x", "b.time_y", "c.d.time_x", "a.time_x"]
+
+
+def test_a_run_publishes_before_its_end(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    now, published = [0.0], list[float]()
+
+    def measure(*_: object, after_each: Callable[[], None], **__: object) -> Outcomes:
+        for seconds in (200, 301, 400, 900):
+            now[0] = seconds
+            after_each()
+        return {}
+
+    configuration = SimpleNamespace(repository=tmp_path)
+    workplace = SimpleNamespace(configuration=configuration, environments=[None])
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(bench, "open_workplace", lambda *_, **__: nullcontext(workplace))
+    monkeypatch.setattr(bench, "measure_commit", measure)
+    monkeypatch.setattr(bench, "publish", lambda: published.append(now[0]))
+    assert bench.bench() == 0
+    assert published == [301, 900]

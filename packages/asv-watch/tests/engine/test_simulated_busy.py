@@ -22,9 +22,12 @@ from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.processes import Round, SideResult, measure_round
 from asv_watch.engine.rounds import CHANGE_IF_BUSY, DEFAULT, RoundsOfCases, Sampling
 from asv_watch.engine.workplace import Side
+from asv_watch.statistics.graph import Estimate
 from asv_watch.statistics.rule import Verdict, verdict
 
 CASE = MeasurableCase("s.time_it", "s.time_it-0", 1.0)
+BETWEEN = 0.005
+"""Standard deviation of what a ratio is off in a sitting."""
 _SIDE = Side("A", Path(), EnvironmentSpec({}, "", Path()), Path())
 _CALL_S = 0.014  # CPU time of an undisturbed sample
 _READY_S = 1.1  # CPU time of both sides until they are ready
@@ -49,7 +52,7 @@ class _BusyMachine(Clock):
         self._random = np.random.default_rng(1)
         self._ratio = ratio
 
-    def round(self, *, number: int) -> Round:
+    def round(self, number: int) -> Round:
         levels = _CALL_S * np.exp(self._random.normal(0.0, _SPREAD, 2))
         levels *= np.where(self._random.random(2) < 1 / 30, self._random.uniform(1.0, 1.5, 2), 1.0)
         levels[1] *= self._ratio
@@ -97,6 +100,18 @@ class BusyProcess:
     wait_until_ended = check_unchanged = ask_to_end
 
 
+def compared(rounds: Iterator[Round], sampling: Sampling, usual_spread: float) -> Estimate:
+    """Compare two sides by as many of the rounds as the engine wants."""
+    finished: list[Comparison] = []
+    case = RoundsOfCases([CASE], 2, sampling, finished.append, {})
+    while case.open:
+        case.add(CASE, next(rounds))
+        case.close_known()
+    star = finished[0].star(usual_spread)
+    assert star is not None
+    return star.estimate(0, 1, BETWEEN)
+
+
 def _simulate(pairs: int, ratio: float, sampling: Sampling) -> tuple[int, int, float]:
     """Compare so many pairs of versions whose true ratio is known.
 
@@ -105,15 +120,8 @@ def _simulate(pairs: int, ratio: float, sampling: Sampling) -> tuple[int, int, f
     machine, holding, called = _BusyMachine(ratio), 0, 0
     with mock.patch.object(processes, "time", machine):
         for _ in range(pairs):
-            finished: list[Comparison] = []
-            case = RoundsOfCases([CASE], 2, sampling, finished.append, {})
-            rounds = itertools.count()
-            while case.open:
-                case.add(CASE, machine.round(number=next(rounds)))
-                case.close_known()
-            star = finished[0].star(usual_spread=0.0)
-            assert star is not None
-            answer = star.estimate(0, 1, between=0.005)
+            rounds = map(machine.round, itertools.count())
+            answer = compared(rounds, sampling, usual_spread=0.0)
             low, high = answer.interval
             holding += low <= ratio <= high
             called += verdict(answer.ratio, answer.interval) is not Verdict.SAME

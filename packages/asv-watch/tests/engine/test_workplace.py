@@ -13,21 +13,14 @@ from asv_watch.asv.settings import Configuration, EnvironmentSpec
 from asv_watch.engine.workplace import check_clean, check_room, count_that_fits
 from asv_watch.errors import MachineError, WatchError
 from tests.conftest import commit
+from tests.making import make_configuration
 
 
 @pytest.fixture
 def configuration(tmp_path: Path) -> Configuration:
     """Two environments that are not installed, of 6 GiB each."""
-    return Configuration(
-        branch="main",
-        suites=tmp_path / "benchmarks",
-        results=tmp_path / "results",
-        site=tmp_path / "html",
-        environments_folder=tmp_path / ".asv/env",
-        environments=tuple(EnvironmentSpec({}, name, tmp_path / name) for name in ("2", "1")),
-        declared=Declared(environment_gib=6),
-        repository=tmp_path,
-    )
+    environments = (EnvironmentSpec({}, name, tmp_path / name) for name in ("2", "1"))
+    return make_configuration(tmp_path, *environments, declared=Declared(environment_gib=6))
 
 
 def test_a_full_disk_is_refused_before_anything_is_installed(

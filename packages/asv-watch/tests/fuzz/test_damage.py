@@ -30,7 +30,7 @@ from asv_watch.comparison import Kind
 from asv_watch.errors import ExitStatus
 from asv_watch.machine.lock import FILE_NAME
 from asv_watch.records.labels import Layout
-from asv_watch.records.store import append_lines
+from asv_watch.records.store import EXPLANATIONS, append_lines
 from asv_watch.text.terminal import printable
 from tests.conftest import commit
 from tests.generator import TIME_AND_MEMORY, Suite, generate, small_plan
@@ -41,7 +41,6 @@ from tests.planted_comparisons import (
     compared_releases,
     explained_releases,
     store,
-    write_explanations,
 )
 from tests.torchless import CONFIGURATION, project_files
 
@@ -116,7 +115,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     releases = "2.14.1", "2.15.0"
     store(made.results, compared_releases(*releases, {CASE: 1.2}, machine="desk", values=values))
     explained = explained_releases(*releases, CASE, "aten::mm", (1.0, 1.2))
-    write_explanations(made.results / "desk", [explained])
+    append_lines(made.results / "desk" / EXPLANATIONS, [explained])
     attempt = {"task": f"{made.hashes[0]} e", "at": 1, "suites": "s", "failed": "why"}
     append_lines(made.results / "desk/attempts.jsonl", [attempt])
     shutil.copy(made.results / "benchmarks.json", made.results / "desk/benchmarks.json")

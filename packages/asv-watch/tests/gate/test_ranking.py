@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from asv_watch.asv.settings import Configuration, EnvironmentSpec
+from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.workplace import Side
 from asv_watch.errors import WatchError
@@ -16,6 +16,8 @@ from asv_watch.gate.choice import Choice, Profiler, rank
 from asv_watch.machine.budget import Budget
 from asv_watch.machine.children import GIB, MEMORY_LIMIT, limit_in_words
 from tests.conftest import commit, git
+from tests.making import make_configuration
+from tests.torchless import project_files
 
 PACKAGE = """
 import functools
@@ -89,9 +91,7 @@ Change = Callable[[dict[str, str]], tuple[Side, Changed]]
 
 @pytest.fixture
 def repository(make_repository: Callable[..., Path]) -> Path:
-    return make_repository(
-        {"package.py": PACKAGE, "benchmarks/__init__.py": "", "benchmarks/suite.py": SUITE}
-    )
+    return make_repository(project_files(SUITE, {"package.py": PACKAGE}))
 
 
 @pytest.fixture
@@ -123,14 +123,6 @@ def _profiled(side: Side, cases: list[MeasurableCase], changed: Changed) -> Prof
     return profiler
 
 
-def _configuration(root: Path, *measured: str) -> Configuration:
-    nowhere = Path()
-    return Configuration(
-        *("main", root / "benchmarks", nowhere, nowhere, nowhere, (), root),
-        measured_paths=measured,
-    )
-
-
 def test_documentation_tests_and_what_the_project_does_not_list_are_not_measured(
     make_repository: Callable[..., Path],
 ) -> None:
@@ -139,18 +131,19 @@ def test_documentation_tests_and_what_the_project_does_not_list_are_not_measured
     paths = ("src/p/a.py", "src/pq.py", "src/b.c", "asv/suite.py", "docs/x.py", "README.md")
     after = commit(root, dict.fromkeys((*paths, "src/p/tests/test_a.py"), "x = 1\n"), "Change")
 
-    def files(configuration: Configuration) -> set[str]:
+    def files(folder: Path, *listed: str) -> set[str]:
+        configuration = make_configuration(folder, measured_paths=listed)
         return set(measured_files(configuration, "HEAD~1", after))
 
     code = {"src/p/a.py", "src/pq.py", "src/b.c", "asv/suite.py"}
     code |= {"a ä.py", "b.py"}  # both names of a renamed file
-    assert files(_configuration(root)) == code
-    listed = _configuration(root, "src/p", "src/b.c")
-    assert files(listed) == {"src/p/a.py", "src/p/tests/test_a.py", "src/b.c"}
-    assert files(_configuration(root / "asv")) == code
-    assert files(_configuration(root / "asv", "suite.py")) == {"asv/suite.py"}
+    assert files(root) == code
+    listed = {"src/p/a.py", "src/p/tests/test_a.py", "src/b.c"}
+    assert files(root, "src/p", "src/b.c") == listed
+    assert files(root / "asv") == code
+    assert files(root / "asv", "suite.py") == {"asv/suite.py"}
     with pytest.raises(WatchError, match="bad object"):  # a diff that fails is no empty one
-        measured_files(_configuration(root), "HEAD", "f" * 40)
+        measured_files(make_configuration(root), "HEAD", "f" * 40)
 
 
 def _changed(
@@ -259,12 +252,6 @@ import time
 try:
     time.sleep(600)  # as a download does
 except Exception:
-    pass
-
-def time_one():
-    pass
-
-def time_two():
     pass
 """
 

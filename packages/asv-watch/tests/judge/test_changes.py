@@ -20,7 +20,7 @@ from asv_watch.judge.changes import MeasuredCommits, analyse
 from asv_watch.judge.graph import MachineGraphs
 from asv_watch.records.history import History
 from asv_watch.records.notes import ChangeNote, Notes
-from asv_watch.records.records import NEVER_RUN, Environment, Run
+from asv_watch.records.records import NEVER_RUN, Run
 from asv_watch.versions.version import Release
 from tests.making import ENVIRONMENT, MACHINE, commit_hash, make_history, make_series, run_of
 from tests.planted_comparisons import compared_commits
@@ -37,15 +37,7 @@ def noisy(
 
 
 def history_of(values: Sequence[float | Run], **changes: Any) -> History:
-    return complete(make_history([make_series(values)]), **changes)
-
-
-def complete(history: History, **changes: Any) -> History:
-    """The history with a torch release, as the loader gives it."""
-    environments = {
-        name: Environment(name, "3.11", {"torch": "2.15.0"}) for name in history.environments
-    }
-    return replace(history, **({"environments": environments} | changes))
+    return make_history([make_series(values)], **changes)
 
 
 def found(history: History) -> list[tuple[int, int, str]]:
@@ -58,7 +50,7 @@ def test_noise_alone_is_seldom_suspected() -> None:
     series = [
         make_series(noisy({}, commits=20, seed=seed), model=f"m{seed}") for seed in range(400)
     ]
-    assert len(analyse(complete(make_history(series))).changes) <= 8
+    assert len(analyse(make_history(series)).changes) <= 8
 
 
 @pytest.mark.parametrize("exact", [True, False])
@@ -83,9 +75,8 @@ def comparison(
     before: int, after: int, ratio: float, half: float = 0.005, **others: Any
 ) -> dict[str, tuple[Comparison, ...]]:
     """A comparison of two commits by their numbers, with other arguments of `compared_commits`."""
-    case = make_series([1.0]).case.name
-    commits = commit_hash(before), commit_hash(after)
-    compared = compared_commits(commits, {case: ratio}, half=half, **({"at": 1} | others))
+    ratios = {make_series([1.0]).case.name: ratio}
+    compared = compared_commits((before, after), ratios, half=half, **({"at": 1} | others))
     return {MACHINE: tuple(compared)}
 
 
@@ -191,8 +182,7 @@ def test_a_note_is_shown_with_a_change_that_its_commit_may_have_caused(commit: i
     runs: dict[int, float | Run] = dict(enumerate(noisy({20: 1.2})))
     del runs[18], runs[19]  # not measured: the change may be theirs
     notes = Notes(((commit, ChangeNote(commit_hash(commit), "expected", "The batch grew")),))
-    history = make_history([make_series(runs)])
-    [change] = analyse(complete(history, notes=notes)).changes
+    [change] = analyse(make_history([make_series(runs)], notes=notes)).changes
     assert (change.note is not None) == (commit in {18, 19, 20})
 
 
@@ -227,7 +217,7 @@ POSITIONS = {commit_hash(number): number for number in range(100)}
 def commits_of(*pairs: tuple[int, int, float]) -> MeasuredCommits:
     """Commits that were compared, each pair in a sitting of its own."""
     sittings = (
-        compared_commits((commit_hash(before), commit_hash(after)), {"a": ratio}, at=number)
+        compared_commits((before, after), {"a": ratio}, at=number)
         for number, (before, after, ratio) in enumerate(pairs)
     )
     graph = MachineGraphs(list(itertools.chain(*sittings))).commits("a")

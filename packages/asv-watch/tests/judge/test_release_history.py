@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import pytest
 from msgspec.structs import replace
 
-from asv_watch.comparison import DAY, Comparison, Kind, Outcome, import_case
+from asv_watch.comparison import DAY, Comparison, Outcome, import_case
 from asv_watch.judge.graph import MachineGraphs
 from asv_watch.judge.release_history import (
     ReleaseHistory,
@@ -17,7 +17,7 @@ from asv_watch.judge.release_history import (
 from asv_watch.versions.version import Release
 from tests.judge.test_graph import LADDER, compared
 from tests.making import commit_hash
-from tests.planted_comparisons import compared_releases, failed_release
+from tests.planted_comparisons import compared_commits, compared_releases, failed_release
 
 FIRST = 1_780_000_000
 
@@ -134,22 +134,15 @@ def test_the_machine_with_the_newest_release_and_then_the_longest_history_stands
         assert histories[0].machine == first
 
 
-def compared_commits(
-    before: int, after: int, ratio: float, kind: Kind = "compare", case: str = "a"
-) -> list[Comparison]:
-    commits = commit_hash(before), commit_hash(after)
-    return compared_releases("2.2.0", "2.2.0", {case: ratio}, kind=kind, commits=commits)
-
-
 def test_versions_of_the_package_are_releases_too() -> None:
     versions = {commit_hash(2): "v0.9.0", commit_hash(5): "v0.10.0", commit_hash(8): "v1.0.0"}
     comparisons = [
         compared_releases("2.1.0", "2.2.0", {"a": 0.9}),
-        compared_commits(5, 8, 1.2),
-        compared_commits(2, 5, 0.8),
-        compared_commits(2, 7, 0.3),  # commit 7 is no version
-        compared_commits(8, 2, 1 / 0.96),  # from the later to the earlier one
-        compared_commits(5, 8, 0.3, kind="planted"),
+        compared_commits((5, 8), {"a": 1.2}),
+        compared_commits((2, 5), {"a": 0.8}),
+        compared_commits((2, 7), {"a": 0.3}),  # commit 7 is no version
+        compared_commits((8, 2), {"a": 1 / 0.96}),  # from the later to the earlier one
+        compared_commits((5, 8), {"a": 0.3}, kind="planted"),
     ]
     package, torch = release_histories({"m": graphs_of(*comparisons, versions=versions)})
     assert (package.requirement, torch.requirement) == ("", "torch")
@@ -158,7 +151,7 @@ def test_versions_of_the_package_are_releases_too() -> None:
     assert relative(package, "a") == pytest.approx(expected)
     # Commits that are no versions join them too.
     del versions[commit_hash(5)]
-    direct = compared_commits(2, 8, 1.1, case="b")
+    direct = compared_commits((2, 8), {"b": 1.1})
     graphs = graphs_of(direct, *comparisons[1:3], versions=versions)
     [package] = release_histories({"m": graphs})
     assert package.releases == ("v0.9.0", "v1.0.0")

@@ -18,6 +18,7 @@ from asv_watch.versions.git import read_commits
 from tests.clockwork import SUITE, package
 from tests.conftest import commit, git
 from tests.interruptible import run_driver
+from tests.stored import result_file
 
 PROFILER = """
 # Reports two operators, which together take as long as the package says.
@@ -40,9 +41,8 @@ def project(make_project: Callable[..., Path]) -> Path:
     """Ten measured commits, then three more; the middle one makes one of two cases 7 % slower."""
     files = {"src/package.py": package(), "profiler.py": PROFILER}
     root = make_project(SUITE, files, measured_paths=["src"], profiler="profiler.py")
-    for number in range(9):
+    for number in range(10):
         commit(root, {"src/package.py": f"# {number}\n{package()}"}, f"Comment {number}")
-    commit(root, {"src/package.py": "# A comment.\n" + package()}, "Comment")
     commit(root, {"src/package.py": package(slow=0.00107)}, "Do more")
     commit(root, {"src/package.py": "# No comment.\n" + package(slow=0.00107)}, "Comment more")
     return root
@@ -72,8 +72,7 @@ def test_a_slowdown_of_7_percent_goes_the_whole_way_in_one_night(
     project: Path, tmp_path: Path
 ) -> None:
     run_driver("bench", project, tmp_path)
-    [result] = (project / "results" / "m").glob("*-*.json")
-    _pretend_history(project, result)
+    _pretend_history(project, result_file(project))
     *_, before, culprit, newest = git(project, "rev-list", "--reverse", "HEAD").split()
     history, [suspicion] = _findings(project)
     assert (suspicion.state, suspicion.kind) == ("suspected", "time")

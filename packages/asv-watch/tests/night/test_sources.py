@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from asv_watch.asv.declared import Declared
 from asv_watch.asv.selection import SHORT, matching
-from asv_watch.asv.settings import Configuration, EnvironmentSpec
+from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.comparison import DAY, Comparison
 from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import MachineError
@@ -36,6 +36,7 @@ from asv_watch.records.loading import load_history
 from asv_watch.versions.git import read_commits
 from asv_watch.versions.version import Version
 from tests.conftest import commit, git
+from tests.making import make_configuration
 from tests.planted_comparisons import compared_commits, compared_releases, store
 from tests.stored import TIME_A, store_benchmarks, store_run
 
@@ -82,12 +83,9 @@ class Project:
         self, *environments: EnvironmentSpec, cases: str = "", **settings: Any
     ) -> NightState:
         """What a night begins with; settings are those of `Configuration`."""
-        results, other = self.folder / "results", self.folder / "other"
         commits = read_commits(self.folder)
-        history = load_history(results, commits)
-        configuration = Configuration(
-            "main", other, results, other, other, environments, other, **settings
-        )
+        history = load_history(self.folder / "results", commits)
+        configuration = make_configuration(self.folder, *environments, **settings)
         workplace = Workplace(self.folder, configuration, environments, "m")
         selection = matching(cases, otherwise=SHORT)
         return NightState(workplace, selection, self.attempts(), commits, history, self.now)

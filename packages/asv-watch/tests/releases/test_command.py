@@ -12,21 +12,17 @@ import pytest
 
 from asv_watch.asv.settings import EnvironmentSpec, read_configuration
 from asv_watch.comparison import Comparison, Ratio, Sitting
-from asv_watch.records.store import read_record
 from asv_watch.releases import measure
 from tests.clockwork import CLOCK
 from tests.conftest import commit
 from tests.interruptible import run_driver
 from tests.planted_comparisons import compared_releases, store
+from tests.stored import stored_comparisons
 from tests.torchless import CONFIGURATION, give_environment, project_files
 from tests.wheels import write_wheel
 
 _releases = functools.partial(run_driver, "releases")
 
-ENGINE = """
-__version__ = "{version}"
-WORK = {work}
-"""
 FACTS = """
 import json
 
@@ -90,7 +86,7 @@ def project(
         ("9.3.0", 3380, "8.3.0", ""),
         ("9.4.0", 3380, "8.4.0", "raise ImportError('it was built for cu999')"),
     ):
-        write_wheel(folder, "engine", engine, ENGINE.format(version=engine, work=work))
+        write_wheel(folder, "engine", engine, f'__version__ = "{engine}"\nWORK = {work}\n')
         write_wheel(folder, "addon", addon, code, f"engine=={engine}")
     others = os.environ.get("PIP_FIND_LINKS", "")
     monkeypatch.setenv("PIP_FIND_LINKS", f"{others} {folder}".strip())
@@ -169,10 +165,8 @@ def test_releases_are_compared_once_and_the_list_says_so(project: Path, tmp_path
 
 def _sittings(project: Path) -> list[tuple[Sitting, list[Comparison]]]:
     """Return what was stored of each sitting, the oldest first."""
-    comparisons, problems = read_record(project / "results")
-    assert problems == []
     by_key: dict[object, list[Comparison]] = {}
-    for comparison in comparisons:
+    for comparison in stored_comparisons(project):
         by_key.setdefault(comparison.sitting.key, []).append(comparison)
     return [(cases[0].sitting, cases) for cases in by_key.values()]
 

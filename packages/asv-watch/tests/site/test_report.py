@@ -16,13 +16,12 @@ from asv_watch.cli.main import main
 from asv_watch.comparison import Comparison
 from asv_watch.judge.changes import analyse
 from asv_watch.records.history import History
-from asv_watch.records.records import Environment
 from asv_watch.site.contents import contents_of
 from asv_watch.site.report import Markup, write_report
 from asv_watch.text import quantities
 from asv_watch.versions.git import Ancestry
 from tests.conftest import commit, run
-from tests.making import ENVIRONMENT, MACHINE, commit_hash, make_history, make_series
+from tests.making import MACHINE, commit_hash, make_history, make_series
 from tests.planted_comparisons import compared_commits, store
 from tests.stored import TIME_A, store_benchmarks, store_run
 from tests.torchless import project_files
@@ -35,12 +34,7 @@ def history() -> History:
     """A case became 20 % slower two commits before the newest, as a comparison measured."""
     series = make_series([1 + number % 3 / 100 for number in range(40)])
     compared = compared_commits((commit_hash(37), commit_hash(38)), {CASE: 1.2}, at=1)
-    environment = Environment(ENVIRONMENT, "3.11", {"torch": "2.15.0"})
-    return make_history(
-        [series],
-        environments={ENVIRONMENT: environment},
-        comparisons={MACHINE: tuple(compared)},
-    )
+    return make_history([series], comparisons={MACHINE: tuple(compared)})
 
 
 def _report(
