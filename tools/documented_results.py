@@ -9,6 +9,8 @@ A page holds markers, which Markdown does not show, around what is written betwe
 ``change`` gives one change with its 99 % interval, from all comparisons of the two releases.
 ``changes: torch on ci-2core: 5 % on 2 days`` gives a table of all times that changed by at
 least so much, as at least so many days show by themselves.
+``against: torch 2.15.0, 2.6.0 on ci-2core, ci-2core-xeon: time_forward`` gives a table of cases
+by their ratios from the second release to the first, on each machine.
 ``releases: torch on ci-2core`` says how many releases were compared, and which.
 ``causes: torch`` gives the notes on releases in ``results/notes.toml``.
 ``printed: COMMAND`` gives what a command prints; ``printed 5: COMMAND`` its first five lines.
@@ -26,6 +28,7 @@ from pathlib import Path
 from asv_watch.asv.settings import read_configuration
 from asv_watch.cli.main import main
 from asv_watch.comparison import Ratio
+from asv_watch.judge.graph import machine_graphs
 from asv_watch.judge.release_history import ReleaseStep
 from asv_watch.records.store import read_record
 from asv_watch.releases.measure import release_pairs
@@ -84,6 +87,19 @@ def _changes(rest: str) -> str:
     return "\n" + "\n".join([*head, *rows]) + "\n"
 
 
+def _against(rest: str) -> str:
+    requirement, after, before, listed, pattern = _parts(
+        r"(\S+) (\S+), (\S+) on ([^:]+): (.+)", rest
+    )
+    results, machines = read_configuration(ROOT).results, listed.split(", ")
+    graphs = [machine_graphs(results, machine).releases(requirement) for machine in machines]
+    rows = [["case", *machines], ["---"] * (len(machines) + 1)]
+    for case in sorted(filter(re.compile(pattern).search, set().union(*graphs))):
+        ratios = [of[case].ratio(before, after) if case in of else None for of in graphs]
+        rows.append([f"`{case}`", *(_text(ratio) if ratio else "" for ratio in ratios)])
+    return "\n" + "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
+
+
 def _releases(rest: str) -> str:
     requirement, machine = _parts(r"(\S+) on (\S+)", rest)
     pairs = _pairs(requirement, machine)
@@ -111,6 +127,7 @@ def _parts(pattern: str, rest: str) -> tuple[str, ...]:
 _WRITERS: dict[str, Callable[[str], str]] = {
     "change": _change,
     "changes": _changes,
+    "against": _against,
     "releases": _releases,
     "causes": _causes,
 }

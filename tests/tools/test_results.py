@@ -1,5 +1,6 @@
 """Numbers and outputs that pages take from results are those of the results."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -26,3 +27,12 @@ def test_a_number_that_was_changed_by_hand_is_found() -> None:
         written("<!-- releases: torch on nothing --><!-- end -->")
     with pytest.raises(ValueError, match="no change of nothing"):
         written("<!-- change: torch 2.8.0 on ci-2core: nothing --><!-- end -->")
+
+
+def test_a_table_against_an_older_release_has_the_ratios_that_the_command_prints() -> None:
+    table = written("<!-- against: torch 2.15.0, 2.6.0 on ci-2core: tcn --><!-- end -->")
+    command = "releases torch findings 2.15.0 --against 2.6.0 --machine ci-2core --cases tcn"
+    printed = written(f"<!-- printed: asv-watch {command} --><!-- end -->")
+    found = re.findall(r"`plain\S+backward.*?` \| (.*?) \|", table)
+    assert len(found) == 1
+    assert found[0] in printed

@@ -280,7 +280,7 @@ class Comparison(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
                 if outcome is wanted:
                     return outcome, reason
         if len(self.numbers(before, after)) > 1:
-            return Outcome.SKIPPED, "a value is zero or below, so there is no ratio"
+            return Outcome.SKIPPED, "values of zero or below, or too far apart, have no ratio"
         return Outcome.SKIPPED, "it has too few rounds"
 
     def ratio(self, before: int, after: int) -> Ratio | None:

@@ -121,7 +121,7 @@ def test_values_are_gated_where_nothing_is_timed(root: Path, tmp_path: Path) -> 
     for case, state, reason in (
         ("killed", "skipped: `", "ended by SIGKILL"),
         ("removed", "failed: `", "ImportError: cannot import name 'REMOVED'"),
-        ("balance", "skipped: `", "a value is zero or below, so there is no ratio"),
+        ("balance", "skipped: `", "values of zero or below, or too far apart, have no ratio"),
     ):
         assert verdicts[f"suite.track_{case}"].startswith(state)
         assert reason in verdicts[f"suite.track_{case}"]
