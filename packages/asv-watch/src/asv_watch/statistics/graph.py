@@ -117,10 +117,17 @@ class RatioGraph(Generic[Node]):
         self.nodes = tuple(dict.fromkeys(node for star in stars for node in star.nodes))
         """All versions, in the order in which they were first measured."""
         self._index = {node: index for index, node in enumerate(self.nodes)}
-        self._ends = [np.array([self._index[node] for node in star.nodes]) for star in stars]
-        self._parts = _parts(self._ends, len(self.nodes))
+        ends = [[self._index[node] for node in star.nodes] for star in stars]
+        self._parts = _parts(ends, len(self.nodes))
         _, first = np.unique(self._parts, return_index=True)
         self._free = np.delete(np.arange(len(self.nodes)), first)
+        # One entry for each edge, star after star:
+        sizes = [len(star) for star in ends]
+        self._star = np.repeat(np.arange(len(stars)), sizes)
+        self._first_edges = np.cumsum([0, *sizes[:-1]])
+        self._node = np.concatenate(ends)
+        self._edge_levels = np.concatenate([star.levels for star in stars])
+        self._variances = np.concatenate([star.variances for star in stars])
 
     def part(self, node: Node) -> int:
         """Return the number of the part of a version; no comparison leads to another part."""
@@ -129,13 +136,12 @@ class RatioGraph(Generic[Node]):
     @property
     def cycle_count(self) -> int:
         """Number of independent paths that lead back to where they began."""
-        edges = sum(len(star.nodes) - 1 for star in self.stars)
-        return edges - len(self._free)
+        return len(self._node) - len(self.stars) - len(self._free)
 
     def log_likelihood(self, between: float) -> float:
         """Return the restricted log-likelihood of a deviation, less a constant."""
-        weights = [self._weights(star, between) for star in self.stars]
-        of_edges = sum(math.log(w.sum()) - np.log(w).sum() for w in weights)
+        weights = self._weights(between)
+        of_edges = np.log(self._by_star(weights)).sum() - np.log(weights).sum()
         solution = self._solved(between)
         return float(-(of_edges + solution.log_determinant + solution.chi_squared) / 2)
 
@@ -152,14 +158,12 @@ class RatioGraph(Generic[Node]):
         difference[first] -= 1
         potentials = np.zeros(len(self.nodes))
         potentials[self._free] = self._solution.solve(difference[self._free])
-        variance = denominator = 0.0
-        for star, ends in zip(self.stars, self._ends, strict=True):
-            weights = self._weights(star, self.between)
-            own = potentials[ends]
-            shares = weights * (own - (weights * own).sum() / weights.sum())
-            of_rounds = float((shares**2 * star.variances).sum())
-            variance += of_rounds + float((shares**2).sum()) * self.between**2 / 2
-            denominator += of_rounds**2 / star.freedom
+        weights = self._weights(self.between)
+        shares = weights * self._centred(potentials[self._node], weights)
+        of_rounds = self._by_star(shares**2 * self._variances)
+        variance = float(of_rounds.sum() + (shares**2).sum() * self.between**2 / 2)
+        freedoms = np.array([star.freedom for star in self.stars])
+        denominator = float((of_rounds**2 / freedoms).sum())
         # Welch and Satterthwaite's degrees of freedom of a sum of variances
         freedom = variance**2 / denominator if denominator else math.inf
         levels = self._solution.levels
@@ -170,9 +174,17 @@ class RatioGraph(Generic[Node]):
         rest = self.stars[:index] + self.stars[index + 1 :]
         return RatioGraph(rest, self.between) if rest else None
 
-    @staticmethod
-    def _weights(star: Star[Node], between: float) -> Floats:
-        return 1 / (np.asarray(star.variances) + between**2 / 2)
+    def _weights(self, between: float) -> Floats:
+        return 1 / (self._variances + between**2 / 2)
+
+    def _by_star(self, values: Floats) -> Floats:
+        """Return the sum over the edges of each star."""
+        return np.add.reduceat(values, self._first_edges)
+
+    def _centred(self, values: Floats, weights: Floats) -> Floats:
+        """Return the values of all edges, each less the weighted mean of its star."""
+        means = self._by_star(weights * values) / self._by_star(weights)
+        return values - means[self._star]
 
     @cached_property
     def _solution(self) -> _Solution:
@@ -181,48 +193,41 @@ class RatioGraph(Generic[Node]):
     def _solved(self, between: float) -> _Solution:
         """Solve the normal equations, from which the sittings' nodes are eliminated."""
         count = len(self.nodes)
-        rows, columns, values = [], [], []
-        right, squares = np.zeros(count), 0.0
-        for star, ends in zip(self.stars, self._ends, strict=True):
-            weights, levels = self._weights(star, between), np.asarray(star.levels)
-            levels = levels - (weights * levels).sum() / weights.sum()
-            right[ends] += weights * levels
-            squares += float((weights * levels**2).sum())
-            rows.append(np.repeat(ends, len(ends)))
-            columns.append(np.tile(ends, len(ends)))
-            own = np.diag(weights) - np.outer(weights, weights) / weights.sum()
-            values.append(own.ravel())
-        free = self._free
-        row_of = np.full(count, -1)
-        row_of[free] = np.arange(len(free))
-        places = row_of[np.concatenate(rows)], row_of[np.concatenate(columns)]
-        known = (places[0] >= 0) & (places[1] >= 0)
-        entries = np.concatenate(values)[known], (places[0][known], places[1][known])
-        solve, log_determinant = _factorised(entries, len(free))
+        weights = self._weights(between)
+        centred = self._centred(self._edge_levels, weights)
+        right = np.bincount(self._node, weights * centred, count).astype(float)
+        solve, log_determinant = self._factorised(weights)
         levels = np.zeros(count)
-        levels[free] = solve(right[free])
+        levels[self._free] = solve(right[self._free])
+        squares = float((weights * centred**2).sum())
         return _Solution(levels, solve, log_determinant, squares - float(right @ levels))
 
+    def _factorised(self, weights: Floats) -> tuple[Callable[[Floats], Floats], float]:
+        """Return a function that solves for the free nodes, and the log of the determinant.
 
-def _factorised(
-    entries: tuple[Floats, tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]], count: int
-) -> tuple[Callable[[Floats], Floats], float]:
-    """Return a function that solves for a symmetric matrix, and the log of its determinant."""
-    values, places = entries
-    if count <= _FEW_NODES:
-        matrix = np.zeros((count, count))
-        np.add.at(matrix, places, values)
-        inverse = np.linalg.inv(matrix)
-        return inverse.__matmul__, float(np.linalg.slogdet(matrix)[1])
-    from scipy.sparse import coo_array  # noqa: PLC0415 - 0.2 s, and few graphs are large
-    from scipy.sparse.linalg import splu  # noqa: PLC0415
+        The matrix is D - B' W B: D has the weight of each node, B the weight of each star's edge
+        to each node, and W one over the weight of each star.
+        """
+        shape, free = (len(self.stars), len(self.nodes)), self._free
+        of_nodes = np.bincount(self._node, weights, shape[1])
+        of_stars = self._by_star(weights)
+        if shape[1] <= _FEW_NODES:
+            place = self._star * shape[1] + self._node
+            edges = np.bincount(place, weights, shape[0] * shape[1]).reshape(shape)
+            matrix = np.diag(of_nodes) - edges.T @ (edges / of_stars[:, None])
+            matrix = matrix[np.ix_(free, free)]
+            return np.linalg.inv(matrix).__matmul__, float(np.linalg.slogdet(matrix)[1])
+        from scipy.sparse import coo_array, diags_array  # noqa: PLC0415 - 0.2 s, few are large
+        from scipy.sparse.linalg import splu  # noqa: PLC0415
 
-    factors = splu(coo_array((values, places), shape=(count, count)).tocsc())
-    diagonal = np.concatenate([factors.L.diagonal(), factors.U.diagonal()])
-    return factors.solve, float(np.log(np.abs(diagonal)).sum())
+        sparse = coo_array((weights, (self._star, self._node)), shape).tocsr()
+        normal = diags_array(of_nodes) - sparse.T @ diags_array(1 / of_stars) @ sparse
+        factors = splu(normal.tocsr()[free][:, free].tocsc())
+        diagonal = np.concatenate([factors.L.diagonal(), factors.U.diagonal()])
+        return factors.solve, float(np.log(np.abs(diagonal)).sum())
 
 
-def _parts(ends: Sequence[npt.NDArray[np.intp]], count: int) -> npt.NDArray[np.intp]:
+def _parts(ends: Sequence[Sequence[int]], count: int) -> npt.NDArray[np.intp]:
     """Return for each of ``count`` nodes the number of its part, the largest part first."""
     parent = list(range(count))
 
@@ -233,7 +238,7 @@ def _parts(ends: Sequence[npt.NDArray[np.intp]], count: int) -> npt.NDArray[np.i
         return point
 
     for star in ends:
-        for first, second in itertools.pairwise(star.tolist()):
+        for first, second in itertools.pairwise(star):
             parent[root(first)] = root(second)
     _, labels = np.unique([root(point) for point in range(count)], return_inverse=True)
     order = np.argsort(-np.bincount(labels), kind="stable")
