@@ -70,16 +70,11 @@ def pytest_configure(config: pytest.Config) -> None:
         tempfile.tempdir = None  # it is asked for again
 
 
+@pytest.hookimpl(trylast=True)  # when all workers of xdist have ended
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Keep the temporary folder of a run that failed."""
-    if session.exitstatus != pytest.ExitCode.OK:
-        session.config.stash[TEMPORARY] = ""
-
-
-def pytest_unconfigure(config: pytest.Config) -> None:
-    """Remove the temporary folder, with what killed processes left there."""
-    if folder := config.stash.get(TEMPORARY, ""):
-        shutil.rmtree(folder, ignore_errors=True)
+    """Remove the temporary folder, with what killed processes left there, if nothing failed."""
+    if session.exitstatus == pytest.ExitCode.OK and TEMPORARY in session.config.stash:
+        shutil.rmtree(session.config.stash[TEMPORARY], ignore_errors=True)
 
 
 def _lacks(program: str) -> bool:
@@ -128,8 +123,9 @@ def run(
 
     Options are those of `subprocess.run`, such as ``cwd``.
     """
-    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
-    assert status in (None, done.returncode), done.stdout + done.stderr
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    done = subprocess.run(command, text=True, check=False, **(pipes | options))
+    assert status in (None, done.returncode), f"{done.stdout}{done.stderr}"
     return done
 
 

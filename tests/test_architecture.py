@@ -44,29 +44,18 @@ def test_a_measured_process_needs_only_what_asv_installs_and_measured_paths(root
     wanted = (f"{module}:{name}" for module, name in imported)
     path = os.pathsep.join((str(root / "src"), str(root)))
     missing = " ".join(modules_without(INSTALLED))
-    done = run(
-        *(sys.executable, "-c", IMPORT_EVERYTHING, missing, *wanted),
-        cwd=root,
-        env={"PYTHONPATH": path, "OMP_NUM_THREADS": "1"},
-    )
+    command = sys.executable, "-c", IMPORT_EVERYTHING, missing, *wanted
+    done = run(*command, cwd=root, env={"PYTHONPATH": path, "OMP_NUM_THREADS": "1"})
     accuracy, has_torchvision, files = json.loads(done.stdout)
     assert 0.8 <= accuracy <= 1
     assert not has_torchvision, "it takes a second, and only its own models need it"
-    ours = [
-        Path(file).relative_to(root).as_posix()
-        for file in files
-        if Path(file).is_relative_to(root) and ".venv" not in file
-    ]
+    paths = [Path(file) for file in files if ".venv" not in file]
+    ours = {path.relative_to(root) for path in paths if path.is_relative_to(root)}
     measured_paths = load_settings(root).declared.measured_paths
-    packages = {"src/torchspeed/__init__.py"}  # it holds nothing but its docstring
-    outside = [
-        file
-        for file in ours
-        if file not in packages
-        and not any(file == path or file.startswith(f"{path}/") for path in measured_paths)
-    ]
+    allowed = [*measured_paths, "src/torchspeed/__init__.py"]  # this is nothing but a docstring
+    outside = [path for path in ours if not any(map(path.is_relative_to, allowed))]
     assert outside == [], "add these to measured_paths of asv.conf.json"
-    never = {path for path in measured_paths if path.endswith(".py")} - set(ours)
+    never = {Path(path) for path in measured_paths if path.endswith(".py")} - ours
     assert not never, "no suite imports these: remove them from measured_paths of asv.conf.json"
-    training = {path.relative_to(root).as_posix() for path in root.glob(TRAINING_ROOM)}
-    assert training <= set(ours), "no suite imports these: they belong to another room"
+    training = {path.relative_to(root) for path in root.glob(TRAINING_ROOM)}
+    assert training <= ours, "no suite imports these: they belong to another room"

@@ -86,13 +86,7 @@ def test_a_python_that_is_none_is_refused_and_not_run(checkout: Path, python: st
 
 def test_an_interrupted_setup_is_repaired(checkout: Path) -> None:
     command = ["make", "setup", f"PYTHON={sys.executable}"]
-    # A shell's background jobs ignore Ctrl-C and hand that on.
-    first = subprocess.Popen(
-        command,
-        cwd=checkout,
-        start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
-    )
+    first = subprocess.Popen(command, cwd=checkout, start_new_session=True)
     until = time.monotonic() + 60
     while not (checkout / ".venv/bin/python").exists():
         assert time.monotonic() < until

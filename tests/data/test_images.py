@@ -113,10 +113,8 @@ def test_damaged_picture_is_named_from_any_process(pictures: Path, workers: int)
     damaged.write_bytes(damaged.read_bytes()[:200])
     data: Any = load_data("imagenet", DataOptions(data_dir=pictures))
     batches = make_loader(data.train, 2, workers=workers, sampler=range(2))
-    with (
-        pytest.raises(TorchspeedError, match=r"0\.JPEG is damaged") as caught,
-        naming_worker_errors(),
-    ):
+    error = pytest.raises(TorchspeedError, match=r"0\.JPEG is damaged")
+    with error as caught, naming_worker_errors():
         list(batches)
     assert "\n" not in str(caught.value)
 

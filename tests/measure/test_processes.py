@@ -29,7 +29,6 @@ for _ in range(10):
     backward()
 print((faults() - before) / 10)
 """
-needs_glibc = pytest.mark.skipif(libc_ver()[0] != "glibc", reason="its malloc is tested")
 VARIABLES = {variable: str(value) for variable, (_, value) in SETTINGS.items()}
 GLIBC_AT_FIRST = {"MALLOC_MMAP_THRESHOLD_": "131072", "MALLOC_TRIM_THRESHOLD_": "131072"}
 """What glibc starts with. Named, they stay so; left out, glibc raises them when a large block
@@ -44,7 +43,7 @@ def faults_of_a_pass(*arguments: str, **variables: str) -> float:
     return float(done.stdout.splitlines()[-1])
 
 
-@needs_glibc
+@pytest.mark.skipif(libc_ver()[0] != "glibc", reason="its malloc is tested")
 def test_a_pass_by_hand_faults_in_as_few_pages_as_one_that_asv_runs() -> None:
     plain = faults_of_a_pass(**GLIBC_AT_FIRST)
     by_asv = faults_of_a_pass(**VARIABLES)

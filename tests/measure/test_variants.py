@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
+from torch.utils._pytree import tree_map
 
 from tests.gpu import needs_gpu
 from tests.models.sizes import IMAGES, without_dropout
@@ -70,18 +71,15 @@ def test_a_wrong_variant_is_named_with_the_choices(wrong: dict[str, str], messag
 def rehearse(run: Callable[[], Any], _: torch.device) -> tuple[Callable[[], None], Any]:
     """Capture on any device: a replay runs the work again, and writes into the first results."""
     static = run()
+    with torch.inference_mode():
+        tree_map(lambda kept: kept.fill_(torch.nan), static)
 
-    @torch.inference_mode()
-    def write(values: Any) -> None:
-        for kept, value in zip(_tensors(static), _tensors(values), strict=True):
-            kept.copy_(value)
+    def replay() -> None:
+        values = run()
+        with torch.inference_mode():
+            tree_map(Tensor.copy_, static, values)
 
-    write([torch.full_like(kept, torch.nan) for kept in _tensors(static)])
-    return lambda: write(run()), static
-
-
-def _tensors(results: Any) -> tuple[Tensor, ...]:
-    return (results,) if isinstance(results, Tensor) else tuple(results)
+    return replay, static
 
 
 @pytest.mark.parametrize("name", ["lstnet", "lenet5"])

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -84,11 +85,7 @@ class Suite:
 """
 
 
-def _case(index: int, timeout: float = 300.0, *, can_fork: bool = True) -> MeasurableCase:
-    return MeasurableCase("x", f"suite.Suite.time_it-{index}", timeout, can_fork=can_fork)
-
-
-CASE = _case(0)
+CASE = MeasurableCase("x", "suite.Suite.time_it-0", timeout=300.0)
 
 
 def _side(folder: Path, name: str, body: str) -> Side:
@@ -140,20 +137,20 @@ def test_a_planted_slow_operator_comes_first_and_is_stored(
 
 
 @pytest.mark.parametrize(
-    ("case", "message"),
+    ("changed", "message"),
     [
-        (_case(1), "x is skipped on a"),
-        (_case(2), "x on a was not profiled: .* no profile"),
-        (_case(0, can_fork=False), "times nothing on the CPU"),
-        (_case(0, 0.01), "x on a was not profiled: no answer"),
+        ({"identity": "suite.Suite.time_it-1"}, "x is skipped on a"),
+        ({"identity": "suite.Suite.time_it-2"}, "x on a was not profiled: .* no profile"),
+        ({"can_fork": False}, "times nothing on the CPU"),
+        ({"timeout": 0.01}, "x on a was not profiled: no answer"),
     ],
 )
 def test_a_case_that_cannot_be_profiled_is_refused(
-    workplace: Workplace, tmp_path: Path, case: MeasurableCase, message: str
+    workplace: Workplace, tmp_path: Path, changed: dict[str, Any], message: str
 ) -> None:
     side = _side(tmp_path, "a", "x")
     with pytest.raises(WatchError, match=message):
-        explain_case(workplace, (side, side), case)
+        explain_case(workplace, (side, side), replace(CASE, **changed))
 
 
 VERBOSE = """onednn_verbose,v1,info,oneDNN v3.7.1

@@ -79,11 +79,6 @@ def test_an_interrupted_reproduction_shows_and_draws_what_it_had(
     assert json.loads(line)["values"]["here, cpu, the papers' models"]["forward"] == 0.125
 
 
-def test_options_of_other_figures_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["reproduce", "phases", "-m", "lenet5"]) == 1
-    assert "phases has its own model and data" in capsys.readouterr().err
-
-
 def test_other_models_and_data_are_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -164,25 +164,22 @@ def postgresql() -> Iterator[str]:
     # PostgreSQL refuses to run as root, and Debian's user cannot enter root's folders.
     is_root = os.getuid() == 0
     owner = pwd.getpwnam("postgres") if is_root else pwd.getpwuid(os.getuid())
-    folder = Path(tempfile.mkdtemp(prefix="torchspeed-", dir=owner.pw_dir if is_root else None))
-    shutil.chown(folder, owner.pw_uid)
+    parent = owner.pw_dir if is_root else None
+    with tempfile.TemporaryDirectory(prefix="torchspeed-", dir=parent) as folder:
+        shutil.chown(folder, owner.pw_uid)
 
-    def run(program: str, *arguments: str) -> None:
-        command = [str(programs.with_name(program)), "-D", str(folder / "data"), *arguments]
-        subprocess.run(
-            command, user=owner.pw_uid, cwd=folder, check=True, stdout=subprocess.DEVNULL
-        )
+        def run(program: str, *arguments: str) -> None:
+            command = [str(programs.with_name(program)), "-D", f"{folder}/data", *arguments]
+            output = subprocess.DEVNULL
+            subprocess.run(command, user=owner.pw_uid, cwd=folder, check=True, stdout=output)
 
-    try:
         run("initdb", "-A", "trust", "-U", owner.pw_name)
         settings = f"-k {folder} -c listen_addresses= -c fsync=off"
-        run("pg_ctl", "-w", "-o", settings, "-l", str(folder / "log"), "start")
+        run("pg_ctl", "-w", "-o", settings, "-l", f"{folder}/log", "start")
         try:
             yield f"postgresql://{owner.pw_name}@/postgres?host={folder}"
         finally:
             run("pg_ctl", "-w", "-m", "immediate", "stop")
-    finally:
-        shutil.rmtree(folder)
 
 
 @pytest.mark.timeout(1800)
