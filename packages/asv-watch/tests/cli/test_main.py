@@ -124,9 +124,9 @@ def test_windows_is_refused_in_one_line(
     )
 
 
-def refused(folder: Path, home: Path, *arguments: str) -> str:
+def refused(folder: Path, *arguments: str) -> str:
     """Run `bench`, which makes no environment; return the one line it says."""
-    _, errors = run_driver("bench", folder, home, *arguments, status=1)
+    _, errors = run_driver("bench", folder, folder.parent, *arguments, status=1)
     assert errors.count("\n") == 1, errors
     assert not (folder / ".asv" / "env").exists()
     return errors
@@ -141,16 +141,16 @@ def test_not_a_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     folder = tmp_path / "plain"
     folder.mkdir()
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
-    complaint = refused(folder, tmp_path)
+    complaint = refused(folder)
     assert f"{folder} is not a git checkout" in complaint
     assert "git clone" in complaint
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files to others")
-def test_a_checkout_of_another_user(repository: Path, tmp_path: Path) -> None:
+def test_a_checkout_of_another_user(repository: Path) -> None:
     for path in (repository, repository / ".git"):
         os.chown(path, 12345, 12345)
-    assert "belongs to another user" in refused(repository, tmp_path)
+    assert "belongs to another user" in refused(repository)
 
 
 @pytest.mark.parametrize(
@@ -165,15 +165,11 @@ def test_a_checkout_of_another_user(repository: Path, tmp_path: Path) -> None:
     ids=["a new file", "a changed suite", "damaged settings", "results", "machine"],
 )
 def test_what_prevents_a_run_is_named(
-    repository: Path,
-    tmp_path: Path,
-    files: dict[str, str],
-    arguments: tuple[str, ...],
-    named: tuple[str, ...],
+    repository: Path, files: dict[str, str], arguments: tuple[str, ...], named: tuple[str, ...]
 ) -> None:
     for name, text in files.items():
         (repository / name).write_text(text)
-    complaint = refused(repository, tmp_path, *arguments)
+    complaint = refused(repository, *arguments)
     assert all(words.format(repository) in complaint for words in named), complaint
 
 

@@ -17,7 +17,7 @@ from tests.leftovers import wait_until, wait_until_none_is_left
 from tests.stored import stored_comparisons
 
 CASES = 8  # so many that the strikes come before all of them are measured
-PACKAGE, IMPORT = "src/package.py", "import package\n"
+PACKAGE = "src/package.py"
 FAST, SLOW, SLOWER = (f"SECONDS = 0.00{milliseconds}\n" for milliseconds in (2, 3, 4))
 
 
@@ -34,7 +34,8 @@ def _count_lines(folder: Path) -> int:
 def test_a_comparison_goes_on_with_its_rounds_while_nothing_changes(
     make_project: Callable[..., Path], tmp_path: Path, after: str, signals: tuple[int, ...]
 ) -> None:
-    project = make_project(IMPORT + timed("package.SECONDS", CASES), {PACKAGE: FAST})
+    suite = "import package\n" + timed("package.SECONDS", CASES)
+    project = make_project(suite, {PACKAGE: FAST})
     package, rounds = project / PACKAGE, project / ".asv" / "unfinished"
     commit(project, {PACKAGE: SLOW}, "Be slower")
     if after == ".":
@@ -83,7 +84,8 @@ def test_a_comparison_goes_on_with_its_rounds_while_nothing_changes(
 def test_a_bisection_and_a_night_lose_no_finished_case(
     make_project: Callable[..., Path], tmp_path: Path, command: str
 ) -> None:
-    project = make_project(IMPORT + timed("package.SECONDS", 2), {PACKAGE: FAST})
+    suite = "import package\n" + timed("package.SECONDS", cases=2)
+    project = make_project(suite, {PACKAGE: FAST})
     first = git(project, "rev-parse", "HEAD")
     for number, text in enumerate((FAST, SLOW, SLOW)):
         commit(project, {PACKAGE: f"# {number}\n{text}"}, f"Commit {number}")

@@ -138,10 +138,10 @@ def test_versions_of_the_package_are_releases_too() -> None:
     versions = {commit_hash(2): "v0.9.0", commit_hash(5): "v0.10.0", commit_hash(8): "v1.0.0"}
     comparisons = [
         compared_releases("2.1.0", "2.2.0", {"a": 0.9}),
-        compared_commits((5, 8), {"a": 1.2}),
-        compared_commits((2, 5), {"a": 0.8}),
-        compared_commits((2, 7), {"a": 0.3}),  # commit 7 is no version
-        compared_commits((8, 2), {"a": 1 / 0.96}),  # from the later to the earlier one
+        compared_commits((5, 8), {"a": 1.2}, kind="compare"),
+        compared_commits((2, 5), {"a": 0.8}, kind="compare"),
+        compared_commits((2, 7), {"a": 0.3}, kind="compare"),  # commit 7 is no version
+        compared_commits((8, 2), {"a": 1 / 0.96}, kind="compare"),  # the later one first
         compared_commits((5, 8), {"a": 0.3}, kind="planted"),
     ]
     package, torch = release_histories({"m": graphs_of(*comparisons, versions=versions)})
@@ -151,7 +151,7 @@ def test_versions_of_the_package_are_releases_too() -> None:
     assert relative(package, "a") == pytest.approx(expected)
     # Commits that are no versions join them too.
     del versions[commit_hash(5)]
-    direct = compared_commits((2, 8), {"b": 1.1})
+    direct = compared_commits((2, 8), {"b": 1.1}, kind="compare")
     graphs = graphs_of(direct, *comparisons[1:3], versions=versions)
     [package] = release_histories({"m": graphs})
     assert package.releases == ("v0.9.0", "v1.0.0")
