@@ -14,6 +14,7 @@ import pytest
 
 from asv_watch.comparison import DAY, Comparison
 from asv_watch.errors import WatchError
+from asv_watch.site import change_data
 from asv_watch.site.front_page import front_page
 from asv_watch.site.speeds import PublishedValue, speed_table
 from asv_watch.statistics.rule import Verdict
@@ -196,7 +197,7 @@ def test_a_measured_change_is_on_the_first_screen_the_feed_and_the_badge(quiet: 
     assert badge == "1 worse"
 
 
-def test_a_change_that_an_older_commit_may_have_made_is_no_newest_one(quiet: Project) -> None:
+def test_a_change_of_an_older_commit(quiet: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     before, after = quiet.generated.measured[-12], quiet.generated.measured[-1]
     store(quiet.results, compared_commits((before, after), {CASE: 1.05}))
     index, words, titles, badge = published(quiet)
@@ -204,6 +205,11 @@ def test_a_change_that_an_older_commit_may_have_made_is_no_newest_one(quiet: Pro
     assert words.startswith("The newest 10 measured commits changed nothing that a comparison")
     assert len(titles) == 1
     assert badge == "no change"
+    contents = quiet.contents()
+    ancestry = replace(contents.ancestry, touching=[quiet.generated.measured[-3]])
+    monkeypatch.setattr(change_data, "RANGE_COMMITS", 1)
+    *_, [span] = change_data.change_data(msgspec.structs.replace(contents, ancestry=ancestry), "")
+    assert [each[0] for each in span.commits] == [after], "whose day is shown"
 
 
 def test_a_failure_is_named_by_its_exception_and_its_text_is_kept(quiet: Project) -> None:
