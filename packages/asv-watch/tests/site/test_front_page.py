@@ -38,13 +38,16 @@ def quiet(tmp_path: Path) -> Project:
 def test_a_small_difference_is_pale_until_two_days_show_it(quiet: Project) -> None:
     for day, days, pale, shades in ((0, "one day", True, "04"), (1, "2 of 2 days", False, "24")):
         at = 1_780_000_000 + day * DAY
-        ratios = {CASE: 1.04, OTHER: 1.15}
+        ratios = {CASE: 1.0404567, OTHER: 1.15}
         store(quiet.results, compared_releases("2.14.1", "2.15.0", ratios, half=0.004, at=at))
         quiet.build()
         [history] = quiet.data("releases")
         small, large = history["steps"][0]["ratios"]
         assert [small["days"], large["days"]] == [days, days]
         assert [small["pale"], large["pale"]] == [pale, False]
+        [pairs] = quiet.data("release-pairs")
+        assert [pairs[case][0][-1] for case in ratios] == [pale, False]
+        assert small["ratio"] == pairs[CASE][0][2] == 1.040457, "a tenth of a per cent is exact"
         page = (quiet.html / "index.html").read_text()
         assert "".join(re.findall(r"tile worse shade-(\d)", page)) == shades
 

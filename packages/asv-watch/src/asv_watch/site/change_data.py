@@ -18,7 +18,6 @@ RECENT = 10
 RANGE_COMMITS = 50
 """Most commits of a range that are listed."""
 
-
 _CAUSES: dict[Cause, str] = {
     "code": "not profiled",
     "release": "another release of a requirement",
@@ -95,7 +94,7 @@ def _shown(contents: Contents, change: Change, range_: int) -> ChangeData:
     """Return a change as the page shows it; the estimate of a suspicion is under ``about``."""
     unit = contents.series[change.series].metric.unit
     measured, interval = change.is_measured, change.interval
-    ratio = None if change.ratio is None else shortened(change.ratio)
+    ratio = None if change.ratio is None else shortened(change.ratio, 7)
     words = quantities.change if measured else quantities.about
     text = words(change.ratio, change.kind)
     before, after = change.values

@@ -44,6 +44,7 @@ function pairOf(series, a, b, pair, { dimension = "", where = series.machine.nam
     ratio,
     text: formatChange(ratio, series.metric.kind),
     interval: pair?.interval ?? null,
+    pale: pair?.pale ?? false,
     interval_text: pair ? formatInterval(pair.interval, pair.clock) : "",
     verdict: pair?.verdict ?? /** @type {const} */ ("same"),
     where,
