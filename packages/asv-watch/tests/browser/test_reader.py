@@ -265,7 +265,7 @@ def test_what_was_measured_interleaved_is_coloured(show: Callable[..., Visitor])
     assert visitor.page.locator(f"{SECTION} .mark.worse").count() == 0, "0.5 % is below the rule"
     notes = " ".join(visitor.page.locator(f"{SECTION} .note").all_inner_texts())
     assert "all 2: mean" in notes
-    assert "Hollow: newest values of separate runs, 1 case." in notes
+    assert "Hollow: values of separate runs, 1 case." in notes
     assert rows["darnn"][4] == "elsewhere, torch 2.15.0"
     assert re.fullmatch("ci-2core, torch 2.15.0 at [0-9a-f]{8}", rows["lstnet"][4])
     assert visitor.page.locator(f"{SECTION} .mark.hollow").count() == 1
