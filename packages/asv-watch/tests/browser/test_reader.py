@@ -208,12 +208,10 @@ def test_what_cannot_be_shown_is_named_with_what_to_choose(visitor: Visitor) -> 
     page = visitor.go()
     empty = f"{SECTION} .notice"
     commit = visitor.site.index["commits"][3][0][:8]
-    no_time = "No case has a time both for cpu and for tpu on"
     for address, part, text in (
         ("#/compare?q=nothing", empty, "choose another suite, or clear the words"),
         (f"#/compare?by=commit&a={commit}&b={commit}", empty, f"sides: both are {commit}"),
-        ("#/compare?by=device&a=cpu&b=tpu", empty, no_time),
-        ("#/compare?by=device&a=cpu&b=tpu", empty, "Choose other sides, another machine"),
+        ("#/compare?by=device&a=cpu&b=tpu", empty, "for tpu on gpu-lab. Choose other sides"),
         ("#/timeline?m=nowhere", "#trouble", "No machine is called “nowhere”"),
         ("#/compare?a=ffffffff&b=f", "#trouble", "No measured commit begins with “ffffffff”"),
         ("#/case?s=nothing", SECTION, "No case is called “nothing”"),
@@ -271,6 +269,14 @@ def test_what_was_measured_interleaved_is_coloured(show: Callable[..., Visitor])
     assert visitor.page.locator(f"{SECTION} .mark.hollow").count() == 1
     visitor.go("#/compare?by=version&a=tuned&b=plain&group=*")
     assert visitor.page.locator(f"{SECTION} .mark.worse").count() == 1, "the other way round"
+    visitor.turn_to("#/compare?by=version&q=darnn&m=elsewhere")
+    assert "Hollow" not in visitor.text(SECTION), "of what is shown"
+    visitor.follow(visitor.page.get_by_role("link", name="Timeline", exact=True))
+    assert visitor.address == "#/timeline", "no run is from elsewhere"
+    visitor.turn_to("#/timeline?m=elsewhere")
+    assert visitor.text(f"{SECTION} .notice").startswith("No time is measured here")
+    visitor.turn_to(f"#/case?s={plain.format('darnn')}&m=elsewhere")
+    assert re.search(r"Newest time .* · ci-2core Newest", visitor.text(f"{SECTION} .facts"))
 
 
 def test_releases_and_versions_are_compared_by_one_metric(reader: Visitor) -> None:
