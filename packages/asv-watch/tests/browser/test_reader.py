@@ -161,6 +161,11 @@ def test_which_commit_changed_a_case(visitor: Visitor) -> None:
     assert "direction=better" in visitor.address
     assert page.locator("#changes-app .change.worse").count() == 0
     assert page.locator("#changes-app .change.better").count() > 0
+    visitor.field("q").fill("nothing")
+    page.wait_for_function("() => location.hash.includes('q=nothing')")
+    page.go_back()
+    visitor.settled()
+    assert visitor.field("q").input_value() == "", "as the address says"
     visitor.turn_to("#/changes")
     visitor.follow(page.locator(".commit-group h2 a").first)
     assert index["commits"][measured[0]["c"]][2] in visitor.text(SECTION)
@@ -388,12 +393,11 @@ def test_it_works_from_a_file_and_nothing_is_wider_than_a_phone(
         page.wait_for_timeout(100)
         assert page.locator("#trouble:not([hidden])").count() == 0, view
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, view
+    visitor.turn_to("#/changes")
+    assert visitor.text(".setup summary") == "all machines", "of all environments"
     visitor.turn_to("#/")
-    widths = page.locator(".matrix tr:not(.family) > th:first-child").evaluate_all(
-        "names => names.map(name => name.getBoundingClientRect().width)"
-    )
+    names = page.locator(".matrix tr:not(.family) > th:first-child")
+    widths = names.evaluate_all("all => all.map(name => name.offsetWidth)")
     assert all(width > 90 for width in widths), "names keep their words whole"
-    tops = page.evaluate(
-        "[...document.querySelectorAll('header nav a')].map(a => a.getBoundingClientRect().top)"
-    )
+    tops = page.locator("header nav a").evaluate_all("all => all.map(link => link.offsetTop)")
     assert len(set(tops)) == 1, "the views are in one row"
