@@ -20,7 +20,6 @@ MODULES = {"asv": "asv", "asv-watch": "asv_watch.cli"}
 PLACEHOLDERS = {"[FOLDER]": ""}
 """What stands for an argument in a page, to an argument."""
 
-
 DOCUMENTED = sorted(
     {
         " ".join(PLACEHOLDERS.get(word, word) for word in command.split())

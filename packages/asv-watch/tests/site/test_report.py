@@ -35,12 +35,9 @@ def history() -> History:
     """A case became 20 % slower two commits before the newest, as a comparison measured."""
     series = make_series([1 + number % 3 / 100 for number in range(40)])
     compared = compared_commits((commit_hash(37), commit_hash(38)), {CASE: 1.2}, at=1)
-    environment = Environment(ENVIRONMENT, "3.11", {"torch": "2.15.0"})
-    return make_history(
-        [series],
-        environments={ENVIRONMENT: environment},
-        comparisons={MACHINE: tuple(compared)},
-    )
+    environments = {ENVIRONMENT: Environment(ENVIRONMENT, "3.11", {"torch": "2.15.0"})}
+    comparisons = {MACHINE: tuple(compared)}
+    return make_history([series], environments=environments, comparisons=comparisons)
 
 
 def _report(
@@ -126,8 +123,7 @@ def _reported(capsys: pytest.CaptureFixture[str], *options: str) -> list[dict[st
     assert main(["report", "--json", "-", *options]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert (answer["schema"], answer["command"]) == (1, "report")
-    differences: list[dict[str, Any]] = answer["differences"]
-    return differences
+    return list(answer["differences"])
 
 
 def test_a_measured_change_as_json(hashes: list[str], capsys: pytest.CaptureFixture[str]) -> None:
