@@ -48,7 +48,6 @@ LONGEST = (
 )
 """Files that take longest. They start first, so that no worker is left with one at the end."""
 
-
 TEMPORARY = pytest.StashKey[str]()
 """Folder of everything temporary of a run, of its tests and of what they start."""
 

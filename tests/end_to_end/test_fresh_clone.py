@@ -31,7 +31,6 @@ LIMITS = {
 OURS = re.compile("MAKEFLAGS|MAKELEVEL|MFLAGS|MACHINE|TORCH|CASES|MODELS|VIRTUALENV_.*")
 """What a `make test` above us has in its environment, and a new user has not."""
 
-
 LARGE = r"(torch|torchvision|triton|nvidia[-_].*|cuda[-_].*)"
 """Packages that take 5 GB in an environment, and all others 0.5 GB."""
 

@@ -36,7 +36,6 @@ SHARING = ("tests/browser", "tests/site")
 LONGEST = ("browser", "end_to_end", "test_lint.py", "site", "releases", "engine", "night")
 """What takes longest starts first, so that no worker is left with one test at the end."""
 
-
 TEMPORARY = pytest.StashKey[str]()
 """Folder of everything temporary of a run, of its tests and of what they start."""
 PATIENCE_S = 10.0

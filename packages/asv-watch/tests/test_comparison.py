@@ -62,8 +62,8 @@ def test_a_version_without_numbers_says_why_and_leaves_the_others_their_ratios()
 @pytest.mark.parametrize(
     ("rounds", "reason"),
     [
-        (((1.0, 2.0),), "it has too few rounds"),
-        (((1.0, None), (1.0, 2.0)), "it has too few rounds"),
+        (((1.0, 2.0),), "fewer than two rounds"),
+        (((1.0, None), (1.0, 2.0)), "fewer than two rounds"),
         (((0.0, 2.0), (1.0, 2.0)), "values of zero or below, or too far apart, have no ratio"),
         (((1e-300, 1e299),) * 2, "values of zero or below, or too far apart, have no ratio"),
     ],

@@ -281,7 +281,7 @@ class Comparison(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
                     return outcome, reason
         if len(self.numbers(before, after)) > 1:
             return Outcome.SKIPPED, "values of zero or below, or too far apart, have no ratio"
-        return Outcome.SKIPPED, "it has too few rounds"
+        return Outcome.SKIPPED, "fewer than two rounds"
 
     def ratio(self, before: int, after: int) -> Ratio | None:
         """Return the ratio of two versions in this sitting alone, by index; ``None`` if unknown.

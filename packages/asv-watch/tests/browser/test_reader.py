@@ -161,6 +161,11 @@ def test_which_commit_changed_a_case(visitor: Visitor) -> None:
     assert "direction=better" in visitor.address
     assert page.locator("#changes-app .change.worse").count() == 0
     assert page.locator("#changes-app .change.better").count() > 0
+    visitor.field("q").fill("nothing")
+    page.wait_for_function("() => location.hash.includes('q=nothing')")
+    page.go_back()
+    visitor.settled()
+    assert visitor.field("q").input_value() == "", "as the address says"
     visitor.turn_to("#/changes")
     visitor.follow(page.locator(".commit-group h2 a").first)
     assert index["commits"][measured[0]["c"]][2] in visitor.text(SECTION)
@@ -208,12 +213,10 @@ def test_what_cannot_be_shown_is_named_with_what_to_choose(visitor: Visitor) -> 
     page = visitor.go()
     empty = f"{SECTION} .notice"
     commit = visitor.site.index["commits"][3][0][:8]
-    no_time = "No case has a time both for cpu and for tpu on"
     for address, part, text in (
         ("#/compare?q=nothing", empty, "choose another suite, or clear the words"),
         (f"#/compare?by=commit&a={commit}&b={commit}", empty, f"sides: both are {commit}"),
-        ("#/compare?by=device&a=cpu&b=tpu", empty, no_time),
-        ("#/compare?by=device&a=cpu&b=tpu", empty, "Choose other sides, another machine"),
+        ("#/compare?by=device&a=cpu&b=tpu", empty, "for tpu on gpu-lab. Choose other sides"),
         ("#/timeline?m=nowhere", "#trouble", "No machine is called “nowhere”"),
         ("#/compare?a=ffffffff&b=f", "#trouble", "No measured commit begins with “ffffffff”"),
         ("#/case?s=nothing", SECTION, "No case is called “nothing”"),
@@ -265,12 +268,20 @@ def test_what_was_measured_interleaved_is_coloured(show: Callable[..., Visitor])
     assert visitor.page.locator(f"{SECTION} .mark.worse").count() == 0, "0.5 % is below the rule"
     notes = " ".join(visitor.page.locator(f"{SECTION} .note").all_inner_texts())
     assert "all 2: mean" in notes
-    assert "Hollow: newest values of separate runs, 1 case." in notes
+    assert "Hollow: values of separate runs, 1 case." in notes
     assert rows["darnn"][4] == "elsewhere, torch 2.15.0"
     assert re.fullmatch("ci-2core, torch 2.15.0 at [0-9a-f]{8}", rows["lstnet"][4])
     assert visitor.page.locator(f"{SECTION} .mark.hollow").count() == 1
     visitor.go("#/compare?by=version&a=tuned&b=plain&group=*")
     assert visitor.page.locator(f"{SECTION} .mark.worse").count() == 1, "the other way round"
+    visitor.turn_to("#/compare?by=version&q=darnn&m=elsewhere")
+    assert "Hollow" not in visitor.text(SECTION), "of what is shown"
+    visitor.follow(visitor.page.get_by_role("link", name="Timeline", exact=True))
+    assert visitor.address == "#/timeline", "no run is from elsewhere"
+    visitor.turn_to("#/timeline?m=elsewhere")
+    assert visitor.text(f"{SECTION} .notice").startswith("No time is measured here")
+    visitor.turn_to(f"#/case?s={plain.format('darnn')}&m=elsewhere")
+    assert re.search(r"Newest time .* · ci-2core Newest", visitor.text(f"{SECTION} .facts"))
 
 
 def test_releases_and_versions_are_compared_by_one_metric(reader: Visitor) -> None:
@@ -382,12 +393,11 @@ def test_it_works_from_a_file_and_nothing_is_wider_than_a_phone(
         page.wait_for_timeout(100)
         assert page.locator("#trouble:not([hidden])").count() == 0, view
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, view
+    visitor.turn_to("#/changes")
+    assert visitor.text(".setup summary") == "all machines", "of all environments"
     visitor.turn_to("#/")
-    widths = page.locator(".matrix tr:not(.family) > th:first-child").evaluate_all(
-        "names => names.map(name => name.getBoundingClientRect().width)"
-    )
+    names = page.locator(".matrix tr:not(.family) > th:first-child")
+    widths = names.evaluate_all("all => all.map(name => name.offsetWidth)")
     assert all(width > 90 for width in widths), "names keep their words whole"
-    tops = page.evaluate(
-        "[...document.querySelectorAll('header nav a')].map(a => a.getBoundingClientRect().top)"
-    )
+    tops = page.locator("header nav a").evaluate_all("all => all.map(link => link.offsetTop)")
     assert len(set(tops)) == 1, "the views are in one row"

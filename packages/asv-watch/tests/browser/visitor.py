@@ -25,7 +25,6 @@ VIEWS = ("#/", "#/changes", "#/timeline", "#/compare", "#/releases", "#/about")
 SECTION = "main > section:not([hidden])"
 """The view that is shown."""
 
-
 UNPACKED = Path(__file__).parents[2] / "node_modules/.chromium"
 """The Chromium of npm, which ``.ci/node`` unpacks where the system has none."""
 

@@ -293,7 +293,6 @@ class Suite:
 class Changed(Suite):
 """
 
-
 SAMPLES = {
     "setup": ("    setup_s = 0.02", "sc+(sc{10,}){2,8}"),
     "number of calls": ("    number = 3", "(s+c+)+(scsccc){2,8}"),
@@ -522,7 +521,6 @@ OTHER = "    answer(b'{\"status\": null}\\n')\n    time.sleep(60)"
 FLOODS = "    while True:\n        answer(b'{\"modules\": null}\\n')"
 FULL = "    open('/dev/full', 'wb', 0).write(b'x')"
 LATE = "A: did not answer in 4 s"
-
 
 UNMEASURED = {
     "raises": ("    raise RuntimeError('out of cheese')", "A: RuntimeError: out of cheese"),

@@ -45,7 +45,6 @@ def work():
 NOTES_KEPT = {".gitignore": ".asv/\nhtml/\nresults/*\n!results/notes.toml\n"}
 MEASURED: dict[str, Any] = {"measured_paths": ["benchmarks", "src"]}
 
-
 ACTION = yaml.safe_load((REPOSITORY / ".github/actions/gate/action.yml").read_text())
 [SCRIPT] = [step["run"] for step in ACTION["runs"]["steps"] if step.get("name") == "Measure"]
 

@@ -20,7 +20,6 @@ _PLAIN = {
     inspect.NoneType: "null",
 }
 
-
 _KNOWN: dict[str, str] = {}
 """Declarations of structs, by name."""
 

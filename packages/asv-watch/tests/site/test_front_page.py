@@ -14,6 +14,7 @@ import pytest
 
 from asv_watch.comparison import DAY, Comparison
 from asv_watch.errors import WatchError
+from asv_watch.site import change_data
 from asv_watch.site.front_page import front_page
 from asv_watch.site.speeds import PublishedValue, speed_table
 from asv_watch.statistics.rule import Verdict
@@ -37,31 +38,34 @@ def quiet(tmp_path: Path) -> Project:
 def test_a_small_difference_is_pale_until_two_days_show_it(quiet: Project) -> None:
     for day, days, pale, shades in ((0, "one day", True, "04"), (1, "2 of 2 days", False, "24")):
         at = 1_780_000_000 + day * DAY
-        ratios = {CASE: 1.04, OTHER: 1.15}
+        ratios = {CASE: 1.0404567, OTHER: 1.15}
         store(quiet.results, compared_releases("2.14.1", "2.15.0", ratios, half=0.004, at=at))
         quiet.build()
         [history] = quiet.data("releases")
         small, large = history["steps"][0]["ratios"]
         assert [small["days"], large["days"]] == [days, days]
         assert [small["pale"], large["pale"]] == [pale, False]
+        [pairs] = quiet.data("release-pairs")
+        assert [pairs[case][0][-1] for case in ratios] == [pale, False]
+        assert small["ratio"] == pairs[CASE][0][2] == 1.040457, "a tenth of a per cent is exact"
         page = (quiet.html / "index.html").read_text()
         assert "".join(re.findall(r"tile worse shade-(\d)", page)) == shades
 
 
 def test_the_first_screen_names_what_lasts_and_not_what_went_away(quiet: Project) -> None:
     """2.9.1 was slow in one case; 2.10.0 is as fast as 2.8.0 in it, and slow in another."""
-    store(quiet.results, compared_releases("2.8.0", "2.9.1", {OTHER: 1.5, CASE: 1.2}))
+    store(quiet.results, compared_releases("2.8.0", "2.9.1", {OTHER: 1.5, CASE: 2.2}))
     store(quiet.results, compared_releases("2.9.1", "2.10.0", {OTHER: 1 / 1.5, CASE: 1.0}))
     overview, grid = front_page(quiet.contents())
     assert grid is not None
     [sentence] = overview.lasting
-    assert (sentence.size, sentence.verdict) == ("20 % longer", Verdict.WORSE)
-    assert sentence.after == " than with torch 2.8.0 on ci-2core."
-    assert "+20.0 % by torch 2.9.1" in sentence.why
+    assert (sentence.size, sentence.verdict) == ("2.2 times as long", Verdict.WORSE)
+    assert sentence.after == " as with torch 2.8.0 on ci-2core."
+    assert "2.2 times as long by torch 2.9.1" in sentence.why
     assert overview.title == "torch 2.10.0 made 1 of 2 cases faster, on ci-2core."
     [group] = grid["groups"]
     cells = {row["title"]: [c and c["text"] for c in row["cells"]] for row in group["rows"]}
-    assert sorted(cells.values()) == [["+20", ""], ["+50", "−33"]]
+    assert sorted(cells.values()) == [["+50", "−33"], ["2.2×", ""]]
     totals = {row["title"]: row["total"]["verdict"] for row in group["rows"]}
     assert sorted(totals.values()) == ["same", "worse"]
 
@@ -196,7 +200,7 @@ def test_a_measured_change_is_on_the_first_screen_the_feed_and_the_badge(quiet: 
     assert badge == "1 worse"
 
 
-def test_a_change_that_an_older_commit_may_have_made_is_no_newest_one(quiet: Project) -> None:
+def test_a_change_of_an_older_commit(quiet: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     before, after = quiet.generated.measured[-12], quiet.generated.measured[-1]
     store(quiet.results, compared_commits((before, after), {CASE: 1.05}))
     index, words, titles, badge = published(quiet)
@@ -204,6 +208,11 @@ def test_a_change_that_an_older_commit_may_have_made_is_no_newest_one(quiet: Pro
     assert words.startswith("The newest 10 measured commits changed nothing that a comparison")
     assert len(titles) == 1
     assert badge == "no change"
+    contents = quiet.contents()
+    ancestry = replace(contents.ancestry, touching=[quiet.generated.measured[-3]])
+    monkeypatch.setattr(change_data, "RANGE_COMMITS", 1)
+    *_, [span] = change_data.change_data(msgspec.structs.replace(contents, ancestry=ancestry), "")
+    assert [each[0] for each in span.commits] == [after], "whose day is shown"
 
 
 def test_a_failure_is_named_by_its_exception_and_its_text_is_kept(quiet: Project) -> None:

@@ -18,7 +18,6 @@ RECENT = 10
 RANGE_COMMITS = 50
 """Most commits of a range that are listed."""
 
-
 _CAUSES: dict[Cause, str] = {
     "code": "not profiled",
     "release": "another release of a requirement",
@@ -95,7 +94,7 @@ def _shown(contents: Contents, change: Change, range_: int) -> ChangeData:
     """Return a change as the page shows it; the estimate of a suspicion is under ``about``."""
     unit = contents.series[change.series].metric.unit
     measured, interval = change.is_measured, change.interval
-    ratio = None if change.ratio is None else shortened(change.ratio)
+    ratio = None if change.ratio is None else shortened(change.ratio, 7)
     words = quantities.change if measured else quantities.about
     text = words(change.ratio, change.kind)
     before, after = change.values
@@ -167,7 +166,7 @@ def _range(contents: Contents, commit_url: str, previous: int, commit: int) -> C
     inner = contents.ancestry.between(before, after)
     suspects = contents.ancestry.suspects(before, after)
     touching = contents.ancestry.touching
-    nearest = sorted(inner, key=lambda commit: commit.hash not in touching)[:RANGE_COMMITS]
+    listed = sorted(inner, key=lambda c: (c.hash != after, c.hash not in touching))[:RANGE_COMMITS]
     paths = " ".join(["", "--", *contents.ancestry.paths]) if contents.ancestry.paths else ""
     front = commit_url.removesuffix("commit/")  # of a host such as GitHub
     return CommitRange(
@@ -176,9 +175,9 @@ def _range(contents: Contents, commit_url: str, previous: int, commit: int) -> C
         [
             (within.hash, within.date, within.subject, within.hash in touching)
             for within in inner
-            if within in nearest
+            if within in listed
         ],
-        len(inner) - len(nearest),
+        len(inner) - len(listed),
         len(suspects),
         suspects[0] if len(suspects) == 1 else None,
         f"git log --oneline {before[:12]}..{after[:12]}{paths}",

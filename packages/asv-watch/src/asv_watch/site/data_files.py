@@ -40,7 +40,6 @@ _PURPOSES = {
 }
 """Kinds of comparisons that a page lists, in words."""
 
-
 _SIGNS = {Verdict.BETTER: -1, Verdict.SAME: 0, Verdict.WORSE: 1}
 
 
@@ -60,6 +59,8 @@ class PairRow(msgspec.Struct, array_like=True):
     """Geometric mean of the values of both."""
     cpu_time: int
     """1 if the ratio is of CPU time instead of wall time."""
+    pale: int
+    """1 if the difference is below 5 %, and fewer than two days show it."""
 
 
 class ComparedCases(msgspec.Struct):
@@ -301,8 +302,7 @@ def commit_pairs(contents: Contents, row: SeriesSummary) -> list[PairRow]:
     if row.last:
         newest = contents.history.positions[contents.history.commits[row.last[0]].hash]
         for position in compared.nodes if newest in compared.nodes else ():
-            ratio = compared.ratio(position, newest)
-            if ratio is not None:
+            if ratio := compared.ratio(position, newest):
                 values[position] = row.last[1].value / ratio.ratio
     return [
         _row(order[hashes[before]], order[hashes[after]], ratio, values.get(before))
@@ -323,9 +323,8 @@ def release_pairs(contents: Contents) -> list[dict[str, list[PairRow]]]:
 
     def pairs(history: ReleaseHistory, case: str) -> list[PairRow]:
         release = Release(history.requirement, history.releases[-1])
-        reference = newest.get((history.machine, case, release))
-        relative = history.relative[case].items()
-        values = {name: (reference or 0.0) * ratio.ratio for name, ratio in relative}
+        reference = newest.get((history.machine, case, release), 0.0)
+        values = {name: reference * ratio.ratio for name, ratio in history.relative[case].items()}
         return [
             _row(first, last, ratio, values.get(before))
             for (first, before), (last, after) in combinations(enumerate(history.releases), 2)
@@ -368,9 +367,10 @@ def _row(first: int, last: int, ratio: Ratio, before: float | None = None) -> Pa
     return PairRow(
         first,
         last,
-        shortened(ratio.ratio),
+        shortened(ratio.ratio, 7),
         *shortened_ends(ratio.interval),
         _SIGNS[ratio.verdict],
         shortened(level),
         int(bool(ratio.clock)),
+        int(ratio.needs_second_day),
     )

@@ -254,4 +254,5 @@ def _sentence(
     amount = quantities.difference(ratio.ratio)
     made = f"; {quantities.listed(steps)}" if steps else ""
     why = f"{amount}: {interval}, with 99 % confidence{made}."
-    return LastingSentence(f"{name} takes ", amount, f" than {than}.", ratio.verdict, href, why)
+    word = "than" if 0.5 < ratio.ratio < 2 else "as"
+    return LastingSentence(f"{name} takes ", amount, f" {word} {than}.", ratio.verdict, href, why)

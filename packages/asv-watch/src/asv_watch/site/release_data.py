@@ -34,7 +34,7 @@ class Compared(msgspec.Struct, kw_only=True):
     def of(cls, ratio: Ratio, **others: Any) -> Self:
         """Return what the page shows of a ratio, with the fields of a subclass."""
         return cls(
-            ratio=shortened(ratio.ratio),
+            ratio=shortened(ratio.ratio, 7),
             interval=shortened_ends(ratio.interval),
             verdict=ratio.verdict,
             text=quantities.change(ratio.ratio, ratio.metric),

@@ -73,14 +73,14 @@ def write_script(site: Path, name: str, data: Any) -> bytes:
     return content
 
 
-def shortened(value: float) -> float:
-    """Round a value to five significant digits: further ones would only show noise."""
-    return float(f"{value:.5g}")
+def shortened(value: float, significant: int = 5) -> float:
+    """Round a value: further digits only show noise. A ratio has 7: it is rounded once more."""
+    return float(f"{value:.{significant}g}")
 
 
 def shortened_ends(interval: tuple[float, float]) -> tuple[float, float]:
-    """Round both ends of an interval as `shortened` does."""
-    return shortened(interval[0]), shortened(interval[1])
+    """Round both ends of an interval as `shortened` does a ratio."""
+    return shortened(interval[0], 7), shortened(interval[1], 7)
 
 
 def _imported(module: str, path: str) -> str:

@@ -141,6 +141,7 @@ interface MeasuredPair {
   level: number;
   /** `process` if the ratio is of CPU time instead of wall time. */
   clock: "" | "process";
+  pale: boolean;
 }
 
 /** What each row of a table of changes has; without an interval, nothing compared the versions. */

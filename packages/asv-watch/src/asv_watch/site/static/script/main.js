@@ -44,9 +44,13 @@ function complain(error) {
 
 /** Marks the view's link in the header; all links keep the machine and the metric. @param {string} name */
 function markNavigation(name) {
+  const model = getModel();
+  const hasRuns = model.commitsAt(model.setup(currentState()));
   for (const link of all("header nav a")) {
     const view = link.dataset.view ?? "";
-    link.setAttribute("href", linkTo(view));
+    // Of a machine that only compared, other views would show nothing.
+    const kept = hasRuns || ["compare", "releases"].includes(view) ? {} : { m: null };
+    link.setAttribute("href", linkTo(view, kept));
     if (view === name) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }

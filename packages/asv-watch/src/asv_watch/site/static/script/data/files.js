@@ -65,7 +65,7 @@ const VERDICTS = ["better", "same", "worse"];
 export function findPair(rows, from, to) {
   const row = rows.find(([p, c]) => (p === from && c === to) || (p === to && c === from));
   if (!row) return null;
-  const [p, , ratio, low, high, sign, level, ofCpuTime] = row;
+  const [p, , ratio, low, high, sign, level, ofCpuTime, pale] = row;
   const isForward = p === from;
   return {
     ratio: isForward ? ratio : 1 / ratio,
@@ -73,6 +73,7 @@ export function findPair(rows, from, to) {
     verdict: VERDICTS[(isForward ? sign : -sign) + 1] ?? "same",
     level,
     clock: ofCpuTime ? "process" : "",
+    pale: pale > 0,
   };
 }
 

@@ -88,10 +88,10 @@ export function tally(all, kind, meant = []) {
     return [changeSign({ verdict, text }), " "];
   });
   const ratios = meant.flatMap(({ ratio }) => ratio ?? []);
-  const left = all.length - meant.length;
-  const without = left ? `, without ${left} of other suites` : "";
+  const whose =
+    all.length > meant.length ? `${ratios.length} of main suites` : `all ${ratios.length}`;
   const both = `${meanText(ratios, kind)}, ${medianText(ratios, kind)}`;
-  const mean = ratios.length ? muted(`all ${ratios.length}: ${both}${without}`) : null;
+  const mean = ratios.length ? muted(`${whose}: ${both}`) : null;
   const parts = [...directions, mean].filter(Boolean);
   return parts.length
     ? el("p", { class: "note" }, kind === "memory" ? "memory: " : null, parts)

@@ -71,8 +71,7 @@ export function searchField(key, label, placeholder = "") {
   return {
     node: labelled(label, input),
     show(state) {
-      const value = firstParam(state, key);
-      if (input.value !== value && document.activeElement !== input) input.value = value;
+      input.value = firstParam(state, key);
     },
   };
 }
@@ -216,8 +215,6 @@ export function setupBar() {
     node,
     show(state, shown) {
       view = shown;
-      node.hidden = !shown.setup.length;
-      if (node.hidden) return;
       for (const key of /** @type {SetupKey[]} */ (Object.keys(fields))) {
         fields[key].show(state);
         if (!shown.setup.includes(key)) fields[key].node.hidden = true;
@@ -226,7 +223,8 @@ export function setupBar() {
       }
       node.hidden = Object.values(fields).every((field) => field.node.hidden);
       const short = index.environments[setup(state).e]?.short;
-      const texts = shown.setup.map((key) =>
+      const used = shown.setup.filter((key) => !fields[key].node.hidden);
+      const texts = used.map((key) =>
         key === "e" ? short : fields[key].node.querySelector("select")?.selectedOptions[0]?.text,
       );
       summary.textContent = texts.filter(Boolean).join(" · ");

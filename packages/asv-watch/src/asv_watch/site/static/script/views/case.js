@@ -89,24 +89,21 @@ const operatorBars = ({ before, after, machine, day, text, operators }) => [
 ];
 
 /** The newest value, the newest change, the noise. @param {Series} series @param {BenchmarkSource} source @param {ReleaseChange[]} byReleases */
-function summary(series, source, byReleases) {
+function summary(series, source, [released]) {
   const { commits } = getModel();
-  const { last, status, reason, behind, change, metric } = series;
-  const day = last ? ` · ${formatDay(commits[last.c]?.date ?? 0)}` : "";
-  const [released] = byReleases;
+  const { last, status, reason, behind, change, metric, machine } = series;
+  const day = formatDay(commits[last?.c ?? -1]?.date ?? 0);
+  const run = last && [el("strong", {}, last.text), " at ", commitLink(last.c), ` · ${day}`];
+  const by = change
+    ? [commitLink(change.c), ` ${commits[change.c]?.subject} on ${machine.name}`]
+    : `${released?.name} on ${released?.machine}`;
   const newest = change ?? released;
-  const cause = change ? [commitLink(change.c), ` ${commits[change.c]?.subject}`] : released?.name;
+  const changed = newest && [changeSign(newest), ` ${newest.interval_text} by `, by];
   const why = status === "stale" ? `${plural(behind, "commit")} behind` : reason;
   const isExpected = status === "ok" || (status === "never run" && released);
   return factsTable("Summary", [
-    [
-      `Newest ${metric.label}`,
-      last ? [el("strong", {}, last.text), " at ", commitLink(last.c), day] : "–",
-    ],
-    [
-      "Newest change",
-      newest ? [changeSign(newest), ` ${newest.interval_text} by `, cause] : "none",
-    ],
+    [`Newest ${metric.label}`, run ? [...run, ` · ${machine.name}`] : "–"],
+    ["Newest change", changed ?? "none"],
     ["Newest run", isExpected ? null : [outcomeTag(status), " ", why]],
     ["Noise between runs", source.noise[String(series.index)]],
   ]);
@@ -138,9 +135,8 @@ function changesPart(series, source, hasOthers) {
   const { changesOf, index } = getModel();
   const changes = changesOf.get(series.index) ?? [];
   const unclear = source.unclear[String(series.index)];
-  if (!changes.length && unclear) return el("p", {}, `Too noisy to tell: ${unclear}.`);
-  if (!changes.length)
-    return hasOthers ? null : el("p", {}, "No change of this case was found on this machine.");
+  const none = unclear ? `Too noisy to tell: ${unclear}.` : "No change was found on this machine.";
+  if (!changes.length) return unclear || !hasOthers ? el("p", {}, none) : null;
   const [, ...columns] = commitColumns(changes);
   return [
     changesTable("Changes of this case", columns, changes),
@@ -184,17 +180,18 @@ export const caseView = {
       const model = getModel();
       const key = firstParam(state, "s");
       const what = model.caseOf(key);
-      // On the machine that was asked for, or where it has a value.
-      const series = what && model[state.params.m ? "find" : "measured"](what, model.setup(state));
+      const setup = model.setup(state);
+      // On the machine that was asked for, or where it has a value: some machines only compare.
+      const asked = what && state.params.m && model.find(what, setup);
+      const series = asked || (what && model.measured(what, setup));
       history.hidden = bottom.hidden = !series;
       if (!series) {
-        heading.textContent = what?.title ?? "Case";
-        const text = what ? `${key} was not measured here.` : `No case is called “${key}”.`;
-        top.replaceChildren(notice(`${key ? text : "No case is chosen."} Press / to search.`));
+        heading.textContent = "Case";
+        const text = key ? `No case is called “${key}”.` : "No case is chosen.";
+        top.replaceChildren(notice(`${text} Press / to search.`));
         return null;
       }
-      const { m, e, metric } = series;
-      const name = [what.title, ...untitled(what), metric.label].join(" · ");
+      const name = [what.title, ...untitled(what), series.metric.label].join(" · ");
       heading.textContent = name;
       document.title = `${name} – ${model.index.project.name}`;
       const [source, lines, histories] = await Promise.all([
@@ -203,7 +200,9 @@ export const caseView = {
         loadReleases(),
       ]);
       if (!isAsked()) return null;
+      const here = firstParam(state, "m", series.machine.name);
       const byReleases = releaseChanges(histories, key);
+      byReleases.sort((a, b) => Number(b.machine === here) - Number(a.machine === here));
       const [about = ""] = source.description.split("\n\n");
       const sentences = [source.sentences[key], about].filter(Boolean).join(" ");
       fillAnew(
@@ -211,15 +210,17 @@ export const caseView = {
         sentences ? el("p", { class: "lead" }, sentences) : null,
         summary(series, source, byReleases),
       );
-      const scene = sceneOf({ m, e, metric }, lines);
+      const scene = sceneOf(series, lines);
       const { stops } = scene.axis;
+      history.hidden = !stops.length;
+      title.textContent = `History on ${series.machine.name}`;
       chart.node.hidden = stops.length < 2;
       chart.set(scene, name);
       fillAnew(
         note,
         stops.length < 2
           ? "Measured once so far, so there is no history yet. "
-          : `${chartNote(metric, lines, stops)} `,
+          : `${chartNote(series.metric, lines, stops)} `,
         el("a", { href: linkTo("timeline", { s: key }) }, "Beside other cases"),
       );
       const comparisons = source.comparisons[key] ?? [];
@@ -238,7 +239,7 @@ export const caseView = {
         fold("Earlier profiles", earlier.map(operatorBars)),
         fold("Other measurements of it", relatedTable(series, source)),
         fold("Measure it again", command && commandBlock(command)),
-        environmentPart(series, source),
+        series.status !== "never run" && environmentPart(series, source),
         fold("Source", el("pre", code, source.code)),
       );
       return { name: "case", title: name, sheet: () => sheetOf(valueColumns(lines), stops) };

@@ -44,6 +44,7 @@ function pairOf(series, a, b, pair, { dimension = "", where = series.machine.nam
     ratio,
     text: formatChange(ratio, series.metric.kind),
     interval: pair?.interval ?? null,
+    pale: pair?.pale ?? false,
     interval_text: pair ? formatInterval(pair.interval, pair.clock) : "",
     verdict: pair?.verdict ?? /** @type {const} */ ("same"),
     where,
@@ -158,7 +159,5 @@ export async function collectPairs(asked) {
       : [...new Set([other, series].map(placeOf))].join(" and ");
     return pairOf(series, other.last?.v, series.last?.v, compared?.pair, { dimension, where });
   });
-  const apart = pairs.filter(({ interval }) => !interval).length;
-  const note = `Hollow: newest values of separate runs, ${plural(apart, "case")}.`;
-  return { pairs, notes: apart ? [note] : [] };
+  return { pairs, notes: [] };
 }

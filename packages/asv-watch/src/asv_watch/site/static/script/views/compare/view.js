@@ -146,6 +146,8 @@ export const compareView = {
       const { metric } = asked.setup;
       const pairs = chosen(found.pairs, state);
       const columns = columnsOf(shown, pairs);
+      const apart = pairs.filter(({ interval }) => !interval).length;
+      if (apart) found.notes.push(`Hollow: values of separate runs, ${plural(apart, "case")}.`);
       const title = `${b} against ${a}`;
       const [where = "", ...others] = new Set(pairs.map((pair) => pair.where));
       lead.textContent = pairs.length

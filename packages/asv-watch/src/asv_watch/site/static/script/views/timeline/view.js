@@ -3,7 +3,7 @@
 import { addressOf, allParams, changeParams, currentState, linkTo } from "../../address.js";
 import { drawLines, multiples, smallMultiple, smallPicture } from "../../charts/lines.js";
 import { getModel } from "../../data/model.js";
-import { el, fillAnew, fold, lazyFold } from "../../page/elements.js";
+import { el, fillAnew, fold, lazyFold, notice } from "../../page/elements.js";
 import { ofGroup, suggestingField } from "../../page/fields.js";
 import { caseName, casePage, columnLegend, legend } from "../../page/signs.js";
 import { drawTable, sheetOf } from "../../page/tables.js";
@@ -82,9 +82,11 @@ function buildGrid(setup) {
     const link = el("a", { href: casePage(series) }, caseName(series.case));
     return el("li", {}, link, ` ${series.last?.text}`);
   });
+  const none = `No ${setup.metric.label} is measured here: choose another machine.`;
   const node = el(
     "div",
     {},
+    rows.length ? null : notice(none),
     columnLegend(courses.flat().map((series) => series.case)),
     multiples(items.slice(0, open)),
     fold(
