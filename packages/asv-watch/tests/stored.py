@@ -22,6 +22,18 @@ TIME_A: dict[str, Any] = {
 """A benchmark with two cases."""
 
 
+def result_file(project: Path) -> Path:
+    """Return the one result file of asv that machine ``m`` has."""
+    [path] = (project / "results/m").glob("*-*.json")
+    return path
+
+
+def record_file(project: Path) -> Path:
+    """Return the one month of the record that machine ``m`` has."""
+    [path] = (project / "results/m").glob("2*.jsonl")
+    return path
+
+
 def store_benchmarks(results: Path, *benchmarks: dict[str, Any]) -> None:
     """Write the list of benchmarks, and what describes machine ``m``."""
     (results / "m").mkdir(parents=True, exist_ok=True)

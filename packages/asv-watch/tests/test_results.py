@@ -19,6 +19,7 @@ from tests import torchless
 from tests.conftest import REPOSITORY, commit, git, run
 from tests.interruptible import run_driver
 from tests.planted_comparisons import compared_commits, store
+from tests.stored import record_file, result_file
 
 SUITE = """
 class Suite:
@@ -55,16 +56,6 @@ def checkout(measured: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     shutil.copytree(measured, folder, ignore=shutil.ignore_patterns(".asv"))
     monkeypatch.chdir(folder)
     return folder
-
-
-def result_file(checkout: Path) -> Path:
-    [path] = (checkout / "results/m").glob("*-*.json")
-    return path
-
-
-def record_file(checkout: Path) -> Path:
-    [path] = (checkout / "results/m").glob("2*.jsonl")
-    return path
 
 
 def edit(path: Path, **changes: Any) -> None:

@@ -17,6 +17,7 @@ from asv_watch.records.store import newest_of_runs, read_record
 from tests.conftest import commit, git, run
 from tests.interruptible import run_driver
 from tests.leftovers import measured_processes
+from tests.stored import record_file, result_file
 
 SUITE = """
 import os, subprocess, sys, time
@@ -50,7 +51,7 @@ class Timed:
         if kind == "absent":
             raise NotImplementedError("nobody has it")
         if kind == "brittle":
-            raise RuntimeError("out of cheese")
+            raise RuntimeError("out of\\ncheese")
 
     def time_it(self, cache, kind, device):
         sum(range(2000))
@@ -66,16 +67,6 @@ def project(make_project: Callable[..., Path]) -> Path:
     return make_project(SUITE, gpu_cases="'cuda", default_benchmark_timeout=4)
 
 
-def _result_file(project: Path) -> Path:
-    [path] = (project / "results" / "m").glob("*-*.json")
-    return path
-
-
-def _record(project: Path) -> Path:
-    [path] = (project / "results" / "m").glob("2*.jsonl")
-    return path
-
-
 def _cases(project: Path) -> dict[str, Comparison]:
     comparisons, problems = read_record(project / "results")
     assert problems == []
@@ -84,7 +75,7 @@ def _cases(project: Path) -> dict[str, Comparison]:
 
 
 def _stored(project: Path, benchmark: str, column: str) -> Any:
-    content = json.loads(_result_file(project).read_text())
+    content = json.loads(result_file(project).read_text())
     row = dict(zip(content["result_columns"], content["results"][benchmark], strict=False))
     return row.get(column)
 
@@ -124,7 +115,7 @@ def test_every_outcome_is_stored_and_failures_are_tried_again(
     rounds, *_ = _stored(project, "suite.Timed.time_it", "samples")
     assert value == statistics.median(rounds)
     assert cases[TIMED].rounds == tuple((number,) for number in rounds)
-    first, *_, last = map(json.loads, _record(project).read_text().splitlines())
+    first, *_, last = map(json.loads, record_file(project).read_text().splitlines())
     sitting = first["sitting"]
     [version] = sitting["versions"]
     assert (sitting["kind"], version["commit"]) == ("run", git(project, "rev-parse", "HEAD"))
@@ -137,17 +128,17 @@ def test_every_outcome_is_stored_and_failures_are_tried_again(
     assert "4 ok" in output
     assert "suite.track_slow timed out" in errors
 
-    before = _result_file(project).read_bytes()
+    before = result_file(project).read_bytes()
     again, _ = run_driver("bench", project, tmp_path, "--cases", "fine|other", status=0)
     assert "nothing was missing" in again
-    assert _result_file(project).read_bytes() == before, "what is stored is not measured again"
+    assert result_file(project).read_bytes() == before, "what is stored is not measured again"
     retried, _ = run_driver("bench", project, tmp_path, "--cases", "track_it.*text", status=3)
     assert "1 failed" in retried
 
 
 def test_a_damaged_result_file_is_written_from_the_record(project: Path, tmp_path: Path) -> None:
     run_driver("bench", project, tmp_path, "--cases", "fine|peakmem")
-    path, record = _result_file(project), _record(project).read_bytes()
+    path, record = result_file(project), record_file(project).read_bytes()
     columns = "result", "samples"
     benchmarks = "suite.Values.track_it", "suite.Timed.time_it", "suite.peakmem_it"
     before = [_stored(project, *cell) for cell in itertools.product(benchmarks, columns)]
@@ -156,9 +147,9 @@ def test_a_damaged_result_file_is_written_from_the_record(project: Path, tmp_pat
     assert re.search(r"is damaged; it is now \S+\.damaged-\d{8}T\d{6}, and written again", output)
     assert "nothing was missing" in output
     assert [_stored(project, *cell) for cell in itertools.product(benchmarks, columns)] == before
-    assert _record(project).read_bytes() == record
+    assert record_file(project).read_bytes() == record
     earlier, version, newest = record.rpartition(b'"benchmark_version":"')
-    _record(project).write_bytes(earlier + version + b"other " + newest)
+    record_file(project).write_bytes(earlier + version + b"other " + newest)
     path.unlink()
     output, _ = run_driver("bench", project, tmp_path, "--cases", "fine|peakmem")
     assert "1 ok" in output, "a record of other code of the benchmark does not count"
@@ -166,8 +157,8 @@ def test_a_damaged_result_file_is_written_from_the_record(project: Path, tmp_pat
 
 def test_what_cannot_be_stored_ends_the_run(project: Path, tmp_path: Path) -> None:
     run_driver("bench", project, tmp_path, "--cases", r"track_it\('fine'")
-    before = _record(project).read_bytes()
-    limit = max(len(before), _result_file(project).stat().st_size)
+    before = record_file(project).read_bytes()
+    limit = max(len(before), result_file(project).stat().st_size)
     program = (
         f"import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))\n"
         "from asv_watch.cli.main import main; sys.exit(main())"
@@ -177,14 +168,14 @@ def test_what_cannot_be_stored_ends_the_run(project: Path, tmp_path: Path) -> No
     done = run(*command, cwd=project, env=os.environ | quiet, status=None)
     assert done.returncode not in (0, 3)
     assert "File too large" in done.stderr
-    assert _record(project).read_bytes().startswith(before)
+    assert record_file(project).read_bytes().startswith(before)
     assert _cases(project)
 
 
 def test_what_asv_run_has_stored_is_not_measured_again(project: Path, tmp_path: Path) -> None:
     run_driver("bench", project, tmp_path, "--cases", r"track_it\('fine'")
     before = _stored(project, "suite.Values.track_it", "result")
-    _record(project).unlink()  # what is left is what `asv run` stores
+    record_file(project).unlink()  # what is left is what `asv run` stores
     output, _ = run_driver("bench", project, tmp_path, "--cases", r"track_it\('(fine|other)'")
     assert "1 ok" in output
     after = _stored(project, "suite.Values.track_it", "result")
