@@ -126,8 +126,7 @@ def _reported(capsys: pytest.CaptureFixture[str], *options: str) -> list[dict[st
     assert main(["report", "--json", "-", *options]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert (answer["schema"], answer["command"]) == (1, "report")
-    differences: list[dict[str, Any]] = answer["differences"]
-    return differences
+    return list(answer["differences"])
 
 
 def test_a_measured_change_as_json(hashes: list[str], capsys: pytest.CaptureFixture[str]) -> None:
