@@ -23,6 +23,18 @@ TIME_A: dict[str, Any] = {
 """A benchmark with two cases."""
 
 
+def result_file(project: Path) -> Path:
+    """Return the one result file of asv that machine ``m`` has."""
+    [path] = (project / "results/m").glob("*-*.json")
+    return path
+
+
+def record_file(project: Path) -> Path:
+    """Return the one month of the record that machine ``m`` has."""
+    [path] = (project / "results/m").glob("2*.jsonl")
+    return path
+
+
 def store_benchmarks(results: Path, *benchmarks: dict[str, Any]) -> None:
     """Write the list of benchmarks, and what describes machine ``m``."""
     (results / "m").mkdir(parents=True, exist_ok=True)
@@ -67,15 +79,3 @@ def stored_comparisons(project: Path) -> list[Comparison]:
     comparisons, problems = read_record(project / "results")
     assert problems == []
     return comparisons
-
-
-def result_file(project: Path) -> Path:
-    """Return the one file in which asv keeps results of machine ``m``."""
-    [path] = (project / "results" / "m").glob("*-*.json")
-    return path
-
-
-def record_file(project: Path) -> Path:
-    """Return the one file of the record of machine ``m``."""
-    [path] = (project / "results" / "m").glob("2*.jsonl")
-    return path

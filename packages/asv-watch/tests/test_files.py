@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from asv_watch.errors import WatchError
+from asv_watch.errors import REMEDIES, WatchError
 from asv_watch.files import append_durably, make_folder, read_regular, write_output, write_whole
 from tests.conftest import ROOT
 
@@ -49,6 +49,13 @@ def test_a_file_that_would_fill_the_memory_is_not_read(tmp_path: Path) -> None:
         stream.truncate(2**26 + 1)
     with pytest.raises(OSError, match="67,108,865 bytes, of 67,108,864 that are read at most"):
         read_regular(path)
+
+
+def test_a_pipe_is_no_file_of_lines(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="Illegal seek") as failed:
+        append_durably(tmp_path / "pipe", b"a line\n")
+    assert failed.value.errno in REMEDIES
 
 
 @pytest.mark.parametrize("write", [append_durably, write_whole])

@@ -59,6 +59,7 @@ REMEDIES = {
     errno.EEXIST: "a folder is needed there: move the file away",
     errno.EISDIR: "a file is needed there: move the folder away",
     errno.EINVAL: "a regular file is needed there: move away what is there",
+    errno.ESPIPE: "a regular file is needed there: move away what is there",
     errno.ELOOP: "a link there leads to itself: remove it",
     errno.EIO: "its disk fails, see the messages of the kernel",
     errno.ESTALE: "its network file system was unmounted or changed, mount it again",

@@ -122,7 +122,8 @@ def test_one_environment_is_chosen_by_its_name(make_project: Callable[..., Path]
         (("--python", "three"), "'three' is not a version"),
         (("-E", "virtualenv:x"), "'x' is not a version"),
         (("-E", "docker"), "no environments of type 'docker'"),
-        (("--python", "3.99"), "no `python3.99` that runs is on the PATH"),
+        (("--python", "3.99"), "python3.99 is no Python that runs here"),
+        (("--python", "no/python"), "/no/python is no Python that runs here"),
     ],
 )
 def test_a_choice_that_cannot_be_made_is_one_line(

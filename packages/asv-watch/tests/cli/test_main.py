@@ -65,8 +65,9 @@ def test_without_asv_measuring_says_what_to_install(tmp_path: Path) -> None:
             "--comparisons '0': Input should be greater than or equal to 1",
         ),
         (["results", "mend"], "action 'mend': 'mend' is not one of 'check'"),
+        ([], "Missing command; see --help"),
     ],
-    ids=["option", "value", "argument"],
+    ids=["option", "value", "argument", "command"],
 )
 def test_a_wrong_command_line_is_one_line(
     arguments: list[str], message: str, tmp_path: Path
@@ -171,8 +172,3 @@ def test_what_prevents_a_run_is_named(
         (repository / name).write_text(text)
     complaint = refused(repository, *arguments)
     assert all(words.format(repository) in complaint for words in named), complaint
-
-
-def test_cases_that_nothing_matches(make_project: Callable[..., Path], tmp_path: Path) -> None:
-    _, errors = run_driver("bench", make_project(SUITE), tmp_path, "--cases", "nosuch", status=1)
-    assert errors == "asv-watch: no case matches nosuch; try a part of a name\n"

@@ -110,7 +110,8 @@ def test_a_python_that_a_commit_does_not_accept_is_named_before_anything_is_made
 
 def test_the_branch_that_exists_is_named(make_project: Callable[..., Path]) -> None:
     root = make_project(SUITE, branches=["master"])
-    remedy = 'no local branch \'master\', .*; write "branches": \\["main"\\] into asv.conf'
-    opened = open_workplace(root, "bench", release="newest", machine="m")
-    with pytest.raises(WatchError, match=remedy), opened:
-        pass
+    for remedy in ('write "branches": \\["main"\\] into asv', "with `git branch master HEAD`"):
+        opened = open_workplace(root, "bench", release="newest", machine="m")
+        with pytest.raises(WatchError, match=f"no local branch 'master', .*; .*{remedy}"), opened:
+            pass
+        git(root, "checkout", "--quiet", "--detach")

@@ -523,7 +523,7 @@ FULL = "    open('/dev/full', 'wb', 0).write(b'x')"
 LATE = "A: did not answer in 4 s"
 
 UNMEASURED = {
-    "raises": ("    raise RuntimeError('out of cheese')", "A: RuntimeError: out of cheese"),
+    "raises": ("    raise RuntimeError('out of\\n  cheese')", "A: RuntimeError: out of cheese"),
     "asserts": ("    import mute", "A: AssertionError: assert 0 in <module> of mute.py, line 1"),
     "sleeps": ("    time.sleep(60)", LATE),
     "dawdles": (DAWDLES, "[AB]: finished no round in 16 s"),  # each sample is quick enough

@@ -57,7 +57,7 @@ class Timed:
         if kind == "absent":
             raise NotImplementedError("nobody has it")
         if kind == "brittle":
-            raise RuntimeError("out of cheese")
+            raise RuntimeError("out of\\ncheese")
 
     def time_it(self, cache, kind, device):
         sum(range(2000))

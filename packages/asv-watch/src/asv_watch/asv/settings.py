@@ -189,9 +189,10 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
             '"environment_type", "matrix", "include" and "exclude" as asv\'s documentation says'
         ) from error
     if not environments:
+        wanted = (conf.environment_type or "").partition("existing:")[2] or f"python{python}"
         raise WatchError(
-            f"asv.conf.json wants Python {python}, and no `python{python}` that runs is on the "
-            'PATH; install it, or name one that you have: --python 3.13, or "pythons"'
+            f"{wanted} is no Python that runs here; install it, or name one that you have: "
+            '--python 3.13, or "pythons" of asv.conf.json'
         )
     name = os.environ.get(ENVIRONMENT, "")
     if ENVIRONMENT_NAME.fullmatch(name):

@@ -167,7 +167,6 @@ class _AllCommands(TyperGroup):
 app = typer.Typer(
     name="asv-watch",
     cls=_AllCommands,
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings=_HELP,
     epilog="Exit status: 0 done, 1 not done (one line says why), 2 wrong command line, "

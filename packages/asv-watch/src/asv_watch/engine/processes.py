@@ -352,10 +352,9 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
         return lines[-1] if lines and status > 0 else children.exit_in_words(status)
 
     def _shown(self, reason: str) -> str:
-        """Return a reason without the folders of this machine, and no longer than is stored."""
-        return reason.replace(str(self.side.environment.folder), "the environment").replace(
-            str(self.side.source), "the package"
-        )[:_LONGEST_REASON]
+        """Return a reason as one line, without folders of this machine, cut to what is stored."""
+        line = " ".join(reason.split()).replace(str(self.side.source), "the package")
+        return line.replace(str(self.side.environment.folder), "the environment")[:_LONGEST_REASON]
 
     def _read(self) -> _Answer:
         """Return the next answer; the end of the process counts as the end of its case."""

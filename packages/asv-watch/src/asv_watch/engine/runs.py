@@ -57,8 +57,7 @@ class Tally:
         for case, (outcome, reason) in outcomes.items():
             self.counts[outcome.value] += 1
             if outcome in {Outcome.FAILED, Outcome.TIMED_OUT}:
-                last = reason.splitlines()[-1] if reason else "no message"
-                self.failures.append(f"{case} {outcome.value}: {last}")
+                self.failures.append(f"{case} {outcome.value}: {reason or 'no message'}")
 
     def add_failures(self, reasons: Mapping[str, str], how: str) -> None:
         """Add the cases that failed in a comparison; ``how`` names it: ``measured again``."""

@@ -121,10 +121,11 @@ class Workplace:
 def _check_branch(repository: Path, branch: str) -> None:
     if git.ask_git(repository, "rev-parse", "--verify", f"refs/heads/{branch}"):
         return
-    remedy = f"make it with `git branch {branch} origin/{branch}`"
-    if not git.ask_git(repository, "rev-parse", "--verify", f"refs/remotes/origin/{branch}"):
-        head = git.ask_git(repository, "symbolic-ref", "--short", "HEAD")
-        remedy = f'write "branches": ["{head or "main"}"] into asv.conf.json'
+    head = git.ask_git(repository, "symbolic-ref", "--short", "HEAD")
+    remedy = f'write "branches": ["{head}"] into asv.conf.json'
+    origin = git.ask_git(repository, "rev-parse", "--verify", f"refs/remotes/origin/{branch}")
+    if origin or not head:
+        remedy = f"make it with `git branch {branch} {f'origin/{branch}' if origin else 'HEAD'}`"
     raise WatchError(f"there is no local branch {branch!r}, which asv.conf.json tracks; {remedy}")
 
 

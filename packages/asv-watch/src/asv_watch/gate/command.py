@@ -131,10 +131,10 @@ def gate(
         except BudgetSpentError:
             print("the limit was reached before anything could be measured", flush=True)
         result = replace(result, seconds=round(time.monotonic() - started, 1))
+    print(f"\n{sentence(result)}.\n{verdict_line(result)}")
     if comment_file:
         write_output(Path(comment_file), comment(result).encode())
     write_answer(result.answer(), json_file)
-    print(f"\n{sentence(result)}.\n{verdict_line(result)}")
     if result.outcome == "failed":
         return ExitStatus.SLOWER if result.failing() else ExitStatus.SOME_CASES_FAILED
     return _UNDECIDED[undecided] if result.outcome == "undecided" else ExitStatus.DONE

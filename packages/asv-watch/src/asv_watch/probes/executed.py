@@ -164,7 +164,7 @@ def _wait(child: int, seconds: int) -> str:
 
 
 def _in_words(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"[:_LONGEST_REASON]
+    return " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST_REASON]
 
 
 def main(suites: str, source: str) -> None:

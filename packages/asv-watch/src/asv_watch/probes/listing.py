@@ -102,7 +102,7 @@ def _contents(suites: str, name: str) -> dict[str, Any]:
         discovery.list_benchmarks(suites, listed)
         answer["benchmarks"] = json.loads(listed.getvalue())
     except BaseException as error:  # whatever a suite raises, such as SystemExit
-        answer["failed"] = f"{type(error).__name__}: {error}"
+        answer["failed"] = " ".join(f"{type(error).__name__}: {error}".split())
     return answer
 
 
