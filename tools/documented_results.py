@@ -29,9 +29,7 @@ from asv_watch.asv.settings import read_configuration
 from asv_watch.cli.main import main
 from asv_watch.comparison import Ratio
 from asv_watch.judge.graph import machine_graphs
-from asv_watch.judge.release_history import ReleaseStep
-from asv_watch.records.store import read_record
-from asv_watch.releases.measure import release_pairs
+from asv_watch.judge.release_history import ReleaseHistory, release_histories
 from asv_watch.text import quantities
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -49,15 +47,12 @@ def _printed(command: str) -> str:
 
 
 @functools.cache
-def _pairs(requirement: str, machine: str) -> tuple[ReleaseStep, ...]:
-    """Return the pairs of neighbouring releases that a machine compared, the newest first."""
-    configuration = read_configuration(ROOT)
-    comparisons, _ = read_record(configuration.results, machine)
-    pairs = release_pairs(requirement, configuration.releases[requirement], comparisons)
-    compared = tuple(pair.stored for pair in pairs if pair.stored.ratios)
-    if not compared:
-        raise ValueError(f"no releases of {requirement} were compared on {machine}")
-    return compared
+def _history(requirement: str, machine: str) -> ReleaseHistory:
+    graphs = machine_graphs(read_configuration(ROOT).results, machine)
+    for history in release_histories({machine: graphs}):
+        if history.requirement == requirement:
+            return history
+    raise ValueError(f"no releases of {requirement} were compared on {machine}")
 
 
 def _text(finding: Ratio) -> str:
@@ -66,9 +61,9 @@ def _text(finding: Ratio) -> str:
 
 def _change(rest: str) -> str:
     requirement, release, machine, case = _parts(r"(\S+) (\S+) on (\S+): (.+)", rest)
-    for pair in _pairs(requirement, machine):
-        for finding in pair.findings:
-            if (pair.after, finding.case) == (release, case):
+    for step in _history(requirement, machine).steps:
+        for finding in step.findings:
+            if (step.after, finding.case) == (release, case):
                 return _text(finding)
     raise ValueError(f"no change of {case} was measured in {requirement} {release} on {machine}")
 
@@ -76,9 +71,9 @@ def _change(rest: str) -> str:
 def _changes(rest: str) -> str:
     requirement, machine, least, days = _parts(r"(\S+) on (\S+): (\d+) % on (\d) days?", rest)
     rows = [
-        f"| {pair.after} | `{finding.case}` | {_text(finding)} |"
-        for pair in _pairs(requirement, machine)
-        for finding in pair.findings
+        f"| {step.after} | `{finding.case}` | {_text(finding)} |"
+        for step in _history(requirement, machine).steps
+        for finding in step.findings
         if ".time_" in finding.case
         and finding.days_showing >= int(days)
         and abs(finding.ratio - 1) >= int(least) / 100
@@ -91,20 +86,19 @@ def _against(rest: str) -> str:
     requirement, after, before, listed, pattern = _parts(
         r"(\S+) (\S+), (\S+) on ([^:]+): (.+)", rest
     )
-    results, machines = read_configuration(ROOT).results, listed.split(", ")
-    graphs = [machine_graphs(results, machine).releases(requirement) for machine in machines]
+    machines = listed.split(", ")
+    histories = [_history(requirement, machine) for machine in machines]
     rows = [["case", *machines], ["---"] * (len(machines) + 1)]
-    for case in sorted(filter(re.compile(pattern).search, set().union(*graphs))):
-        ratios = [of[case].ratio(before, after) if case in of else None for of in graphs]
+    for case in filter(re.compile(pattern).search, histories[0].graphs):
+        ratios = [history.ratio(case, before, after) for history in histories]
         rows.append([f"`{case}`", *(_text(ratio) if ratio else "" for ratio in ratios)])
     return "\n" + "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
 
 
 def _releases(rest: str) -> str:
     requirement, machine = _parts(r"(\S+) on (\S+)", rest)
-    pairs = _pairs(requirement, machine)
-    releases = {release for pair in pairs for release in (pair.before, pair.after)}
-    return f"{len(releases)} {requirement} releases, {pairs[-1].before} to {pairs[0].after}"
+    releases = _history(requirement, machine).releases
+    return f"{len(releases)} {requirement} releases, {releases[0]} to {releases[-1]}"
 
 
 def _causes(requirement: str) -> str:
