@@ -58,7 +58,7 @@ def project(make_project: Callable[..., Path]) -> Path:
 
 def test_compare_and_gate_go_on_with_the_other_suites(project: Path, tmp_path: Path) -> None:
     _, errors = run_driver("bench", project, tmp_path, "--cases", "nosuch", status=1)
-    assert errors == f"{MISSING}\nasv-watch: no case matches nosuch; try a part of a name\n"
+    assert errors.endswith("\nasv-watch: no case matches nosuch; try a part of a name\n")
 
     before = "--before", "main"
     printed, errors = run_driver("compare", project, tmp_path, *before, status=SOME_FAILED)
