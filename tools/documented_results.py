@@ -27,10 +27,8 @@ from pathlib import Path
 
 from asv_watch.asv.settings import read_configuration
 from asv_watch.cli.main import main
-from asv_watch.comparison import Ratio
 from asv_watch.judge.graph import machine_graphs
 from asv_watch.judge.release_history import ReleaseHistory, release_histories
-from asv_watch.text import quantities
 
 ROOT = Path(__file__).resolve().parent.parent
 _MARKED = re.compile(
@@ -55,23 +53,19 @@ def _history(requirement: str, machine: str) -> ReleaseHistory:
     raise ValueError(f"no releases of {requirement} were compared on {machine}")
 
 
-def _text(finding: Ratio) -> str:
-    return quantities.measured(finding.ratio, finding.interval, finding.metric, finding.clock)
-
-
 def _change(rest: str) -> str:
     requirement, release, machine, case = _parts(r"(\S+) (\S+) on (\S+): (.+)", rest)
     for step in _history(requirement, machine).steps:
         for finding in step.findings:
             if (step.after, finding.case) == (release, case):
-                return _text(finding)
+                return str(finding)
     raise ValueError(f"no change of {case} was measured in {requirement} {release} on {machine}")
 
 
 def _changes(rest: str) -> str:
     requirement, machine, least, days = _parts(r"(\S+) on (\S+): (\d+) % on (\d) days?", rest)
     rows = [
-        f"| {step.after} | `{finding.case}` | {_text(finding)} |"
+        f"| {step.after} | `{finding.case}` | {finding} |"
         for step in _history(requirement, machine).steps
         for finding in step.findings
         if ".time_" in finding.case
@@ -91,7 +85,7 @@ def _against(rest: str) -> str:
     rows = [["case", *machines], ["---"] * (len(machines) + 1)]
     for case in filter(re.compile(pattern).search, histories[0].graphs):
         ratios = [history.ratio(case, before, after) for history in histories]
-        rows.append([f"`{case}`", *(_text(ratio) if ratio else "" for ratio in ratios)])
+        rows.append([f"`{case}`", *(str(ratio) if ratio else "" for ratio in ratios)])
     return "\n" + "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
 
 

@@ -47,8 +47,6 @@ def count(run: Callable[[], object]) -> Work:
 
 
 class _Dispatches(TorchDispatchMode):
-    """Counts operators."""
-
     count = 0
 
     def __torch_dispatch__(

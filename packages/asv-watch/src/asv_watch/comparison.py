@@ -335,7 +335,6 @@ class Comparison(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
 
     @property
     def _compared_rounds(self) -> Rounds:
-        """The numbers from which ratios are computed."""
         return self.cpu if self.clock == "process" and self.cpu else self.rounds
 
 

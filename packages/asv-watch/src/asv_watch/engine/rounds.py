@@ -116,8 +116,6 @@ KeepCase = Callable[[Comparison], None]
 
 @dataclass
 class _OpenCase:
-    """A case that is not finished."""
-
     case: MeasurableCase
     rounds: list[processes.Round]
     unmeasured: dict[int, processes.UnmeasuredError] = field(default_factory=dict)

@@ -202,7 +202,6 @@ class NightState:
 
     @cached_property
     def _listed(self) -> Entries:
-        """The list of this machine's suites."""
         return read_machine_list(self.workplace.configuration.results, self.workplace.machine)
 
     def compared_cases(self, commit: str, environment: EnvironmentSpec) -> set[str]:

@@ -253,8 +253,6 @@ def calls_of_a_sample(
 
 
 class _WarmUp:
-    """Makes calls of a case before its samples."""
-
     def __init__(self, timeit: Timeit, clocks: _Clocks, *, counts_waits: bool) -> None:
         self._timeit, self._clocks, self._counts_waits = timeit, clocks, counts_waits
         self.computes = False

@@ -178,7 +178,6 @@ class RatioGraph(Generic[Node]):
         return 1 / (self._variances + between**2 / 2)
 
     def _by_star(self, values: Floats) -> Floats:
-        """Return the sum over the edges of each star."""
         return np.add.reduceat(values, self._first_edges)
 
     def _centred(self, values: Floats, weights: Floats) -> Floats:
@@ -228,7 +227,7 @@ class RatioGraph(Generic[Node]):
 
 
 def _parts(ends: Sequence[Sequence[int]], count: int) -> npt.NDArray[np.intp]:
-    """Return for each of ``count`` nodes the number of its part, the largest part first."""
+    """Return for each of ``count`` nodes one that all nodes of its part have in common."""
     parent = list(range(count))
 
     def root(point: int) -> int:
@@ -240,11 +239,7 @@ def _parts(ends: Sequence[Sequence[int]], count: int) -> npt.NDArray[np.intp]:
     for star in ends:
         for first, second in itertools.pairwise(star):
             parent[root(first)] = root(second)
-    _, labels = np.unique([root(point) for point in range(count)], return_inverse=True)
-    order = np.argsort(-np.bincount(labels), kind="stable")
-    number = np.empty_like(order)
-    number[order] = np.arange(len(order))
-    return np.asarray(number[labels], np.intp)
+    return np.array([root(point) for point in range(count)])
 
 
 class Between(NamedTuple):
