@@ -9,8 +9,8 @@ A page holds markers, which Markdown does not show, around what is written betwe
 ``change`` gives one change with its 99 % interval, from all comparisons of the two releases.
 ``changes: torch on ci-2core: 5 % on 2 days`` gives a table of all times that changed by at
 least so much, as at least so many days show by themselves.
-``against: torch 2.15.0, 2.6.0 on ci-2core, ci-2core-xeon: time_forward`` gives a table of cases
-by their ratios from the second release to the first, on each machine.
+``against: torch 2.15.0, 2.6.0 on ci-2core, ci-2core-xeon: time_forward`` gives a table of the
+first machine's cases, by their ratios from the second release to the first, on each machine.
 ``releases: torch on ci-2core`` says how many releases were compared, and which.
 ``causes: torch`` gives the notes on releases in ``results/notes.toml``.
 ``printed: COMMAND`` gives what a command prints; ``printed 5: COMMAND`` its first five lines.

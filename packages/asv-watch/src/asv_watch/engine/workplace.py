@@ -125,7 +125,8 @@ def _check_branch(repository: Path, branch: str) -> None:
     remedy = f'write "branches": ["{head}"] into asv.conf.json'
     origin = git.ask_git(repository, "rev-parse", "--verify", f"refs/remotes/origin/{branch}")
     if origin or not head:
-        remedy = f"make it with `git branch {branch} {f'origin/{branch}' if origin else 'HEAD'}`"
+        start = f"origin/{branch}" if origin else "HEAD"
+        remedy = f"make it with `git branch {branch} {start}`"
     raise WatchError(f"there is no local branch {branch!r}, which asv.conf.json tracks; {remedy}")
 
 

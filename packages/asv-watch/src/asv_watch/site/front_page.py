@@ -254,5 +254,5 @@ def _sentence(
     amount = quantities.difference(ratio.ratio)
     made = f"; {quantities.listed(steps)}" if steps else ""
     why = f"{amount}: {interval}, with 99 % confidence{made}."
-    word = "than" if 0.5 < ratio.ratio < 2 else "as"
+    word = "as" if amount.endswith("as long") else "than"
     return LastingSentence(f"{name} takes ", amount, f" {word} {than}.", ratio.verdict, href, why)

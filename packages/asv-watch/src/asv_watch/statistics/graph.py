@@ -128,6 +128,7 @@ class RatioGraph(Generic[Node]):
         self._node = np.concatenate(ends)
         self._edge_levels = np.concatenate([star.levels for star in stars])
         self._variances = np.concatenate([star.variances for star in stars])
+        self._freedoms = np.array([star.freedom for star in stars])
 
     def part(self, node: Node) -> int:
         """Return the number of the part of a version; no comparison leads to another part."""
@@ -162,8 +163,7 @@ class RatioGraph(Generic[Node]):
         shares = weights * self._centred(potentials[self._node], weights)
         of_rounds = self._by_star(shares**2 * self._variances)
         variance = float(of_rounds.sum() + (shares**2).sum() * self.between**2 / 2)
-        freedoms = np.array([star.freedom for star in self.stars])
-        denominator = float((of_rounds**2 / freedoms).sum())
+        denominator = float((of_rounds**2 / self._freedoms).sum())
         # Welch and Satterthwaite's degrees of freedom of a sum of variances
         freedom = variance**2 / denominator if denominator else math.inf
         levels = self._solution.levels
@@ -208,11 +208,11 @@ class RatioGraph(Generic[Node]):
         to each node, and W one over the weight of each star.
         """
         shape, free = (len(self.stars), len(self.nodes)), self._free
-        of_nodes = np.bincount(self._node, weights, shape[1])
+        of_nodes = np.bincount(self._node, weights, len(self.nodes))
         of_stars = self._by_star(weights)
-        if shape[1] <= _FEW_NODES:
-            place = self._star * shape[1] + self._node
-            edges = np.bincount(place, weights, shape[0] * shape[1]).reshape(shape)
+        if len(self.nodes) <= _FEW_NODES:
+            edges = np.zeros(shape)
+            np.add.at(edges, (self._star, self._node), weights)
             matrix = np.diag(of_nodes) - edges.T @ (edges / of_stars[:, None])
             matrix = matrix[np.ix_(free, free)]
             return np.linalg.inv(matrix).__matmul__, float(np.linalg.slogdet(matrix)[1])
