@@ -10,7 +10,6 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, NoReturn, get_args
 
-from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import PATIENCE, Mode, Optimiser, Precision, RunConfig
 
@@ -171,8 +170,8 @@ def add_training(parser: ArgumentParser) -> None:
 
 def configure(options: dict[str, Any]) -> RunConfig:
     """Return the configuration that the options of a command ask for."""
-    names = {field.name for record in (RunConfig, DataOptions) for field in fields(record)}
-    return RunConfig().changed({name: options[name] for name in names & options.keys()})
+    names = {field.name for field in fields(RunConfig)}
+    return RunConfig(**{name: options[name] for name in names & options.keys()})
 
 
 def check_writable(path: Path | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -89,7 +90,7 @@ def _run(storage: str, name: str, search: int | None, options: dict[str, Any]) -
 
     axes = {setting: options.pop(setting) for setting in SETTINGS if setting in options}
     config = configure(options)
-    asked = [config.changed(point) for point in grid(axes)]
+    asked = [replace(config, **point) for point in grid(axes)]
     for config_of_point in asked:  # a wrong name is refused before anything is stored
         complete(config_of_point)
     unused = [unused_option(config_of_point) for config_of_point in asked]

@@ -4,7 +4,7 @@ It needs no torch, so that a command line can list them at once.
 """
 
 import difflib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from torchspeed.errors import TorchspeedError
@@ -62,9 +62,8 @@ class DataOptions:
     series its ``window``, ``horizon`` and ``target``.
     """
 
-    # Not compared: the same data from another folder are equal.
-    data_dir: Path = field(default=Path("data"), compare=False)
-    download: bool = field(default=False, compare=False)
+    data_dir: Path = Path("data")
+    download: bool = False
     """Whether what is missing is downloaded."""
     items: int | None = None
     """Training items of a ``dummy`` set."""
@@ -86,4 +85,4 @@ class DataOptions:
     classes: int = 10
     """Classes of a ``dummy`` set."""
     seed: int = 0
-    """Seed of a ``dummy`` set."""
+    """Of a ``dummy`` set; in a run also of parameters, order and noise."""

@@ -92,14 +92,14 @@ _COLUMNS = {
 
 
 def _against(
-    setting: str, small: Sequence[int], published: Sequence[int], label: str = ""
+    setting: str, small: Sequence[Any], published: Sequence[Any], label: str = ""
 ) -> Reproduction:
     words, axis = setting.replace("_", " "), label or setting
 
     def points(config: RunConfig, full: bool) -> list[Point]:
         config = _lenet(config, full)
         values = published if full else small
-        return [Point(x, partial(_columns, config.changed({setting: x}))) for x in values]
+        return [Point(x, partial(_columns, replace(config, **{setting: x}))) for x in values]
 
     return Reproduction(
         title=f"LeNet against {words}",
@@ -193,9 +193,7 @@ def _speed(config: RunConfig, full: bool) -> list[Point]:
 def _cnn_epoch(config: RunConfig, full: bool) -> list[Point]:
     """Train the Flux blog's CNN for an epoch of 50 batches; as there, loading is not counted."""
     data = "cifar10" if full else "dummy"
-    config = config.changed(
-        {"model": "flux_cnn", "data": data, "items": 50_000, "batch_size": 1000}
-    )
+    config = replace(config, model="flux_cnn", data=data, items=50_000, batch_size=1000)
     steps = min(50, config.limit_batches or 50)
     name = f"here, {config.device}" + ("" if steps == 50 else f", {steps} of 50 batches")
 
@@ -277,8 +275,7 @@ def _exchange_rates(config: RunConfig, full: bool) -> list[Point]:
     }  # fmt: skip
 
     def measure(model: str, horizon: int) -> Values:
-        settings = {"model": model, "horizon": horizon, **models[model]}
-        report = train(config.changed(settings)).forecast
+        report = train(replace(config, model=model, horizon=horizon, **models[model])).forecast
         if report is None:
             raise AssertionError("train() returned no forecast of a series")
         # The mean is so far off that the picture would not show how the others differ.

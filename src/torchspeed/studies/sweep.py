@@ -10,7 +10,7 @@ import random
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +24,8 @@ from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
 from torchspeed.training.train import train
 
-Point = dict[str, int | float | str]
-"""Values of settings, by field of `RunConfig` or `DataOptions`."""
+Point = dict[str, Any]
+"""Values of settings, by field of `RunConfig`."""
 Axes = dict[str, list[Any]]
 """Values of each setting."""
 
@@ -168,7 +168,7 @@ def run(
         known = {_key(measured): outcome for measured, outcome in outcomes(study)}
         outcome = known.get(_key(point), Outcome(None))
         if outcome.result is None:
-            outcome = _train(config.changed(point))
+            outcome = _train(replace(config, **point))
             on_outcome(point, outcome)
         if outcome.result is None:
             trial.set_user_attr(_REASON, outcome.reason)

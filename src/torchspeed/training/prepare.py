@@ -13,7 +13,7 @@ from torch.nn import functional as F
 
 from torchspeed.data.dataset import Data
 from torchspeed.data.load import import_callable, load_data
-from torchspeed.data.options import IMPORT_MARK, kind_of
+from torchspeed.data.options import IMPORT_MARK, DataOptions, kind_of
 from torchspeed.devices import missing_device
 from torchspeed.errors import TorchspeedError
 from torchspeed.measure.compilation import cannot_compile
@@ -90,8 +90,7 @@ def parse_kwargs(text: str) -> dict[str, int | float | str]:
 
 
 def _imported(config: RunConfig) -> Prepared:
-    options = config.data_options
-    data = load_data(config.data, options)
+    data = load_data(config.data, config)
     model = import_callable(config.model)(**parse_kwargs(config.model_kwargs))
     if not isinstance(model, nn.Module):
         raise TorchspeedError(f"{config.model} returned {type(model).__name__}, not an nn.Module")
@@ -104,7 +103,7 @@ def _classifier(workload: Workload, config: RunConfig) -> tuple[Data, dict[str, 
             f"{workload.name} takes images, and {config.data} is a series; choose images "
             "(digits, mnist, cifar10) or dummy"
         )
-    options = replace(config.data_options, shape=workload.input_shape, classes=workload.outputs)
+    options = replace(config, shape=workload.input_shape, classes=workload.outputs)
     data = load_data(config.data, options)
     classes = {}
     if workload.family == "torchvision":
@@ -123,7 +122,7 @@ def _forecaster(workload: Workload, config: RunConfig) -> tuple[Data, dict[str, 
             f"{workload.name} forecasts a series, and {config.data} holds images; choose a "
             "series (el_nino, exchange_rate, csv:FILE) or dummy"
         )
-    options = config.data_options
+    options: DataOptions = config
     arguments = list_arguments(workload.model)
     if workload.outputs > 1:
         if options.target not in ("first", "all"):

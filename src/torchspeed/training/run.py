@@ -48,11 +48,9 @@ class Run:
         config = complete(replace(config, device=ranks.own_device(config.device)))
         if config.threads is not None:
             torch.set_num_threads(config.threads)
-        options = replace(config.data_options, seed=config.seed)
-        if config.data == "dummy" and options.items is None:
+        if config.data == "dummy" and config.items is None:
             items = max(FEWEST_DUMMY_ITEMS, DUMMY_STEPS * config.batch_size * ranks.world())
-            options = replace(options, items=items)
-        config = replace(config, data_options=options)
+            config = replace(config, items=items)
         model, data, loss = prepare(config, trains=trains)
         if config.patience is None:
             # A cosine reaches its small rates, with the least losses, only at its end.
@@ -187,8 +185,7 @@ class Run:
                 self.forward(self.model, self.loss, *self.place(batch))[0].float().cpu()
                 for batch in islice(batches, self.config.limit_batches)
             ]
-        horizon = self.config.data_options.horizon
-        return forecast_report(data, data.scale, horizon, torch.cat(outputs), epoch)
+        return forecast_report(data, data.scale, self.config.horizon, torch.cat(outputs), epoch)
 
     def accuracy(self, loop: LoopResult) -> float | None:
         """Return the share of items classified correctly; None for a forecast."""
