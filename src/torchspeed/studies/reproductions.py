@@ -3,7 +3,7 @@
 Small defaults end within minutes on two cores; ``full`` takes the sizes that were published.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, product
@@ -15,6 +15,7 @@ from torchspeed.measure.clocks import clock_for, seconds_per_call
 from torchspeed.measure.passes import Passes
 from torchspeed.models.fastest import Fastest, Pass
 from torchspeed.published.values import published_values
+from torchspeed.studies.figures import Row
 from torchspeed.training.cases import JADE_MODES, AdamSteps
 from torchspeed.training.config import RunConfig
 from torchspeed.training.forecasts import MEAN, RIDGE
@@ -34,9 +35,15 @@ class Point(NamedTuple):
     measure: Callable[[], Values]
 
 
-Row = dict[str, Any]
-"""A published line, bar or row: its ``name``, the value of the axis, the quantities that it has,
-and ``slips``: what is known to be wrong with it."""
+def by_row(measured: Iterable[tuple[Point, Values]]) -> list[Row]:
+    """Return the numbers of all rounds for each name and value of the axis."""
+    rows: dict[tuple[str, float | str], Row] = {}
+    for point, values in measured:
+        for name, quantities in values.items():
+            row = rows.setdefault((name, point.x), Row(name, point.x, {}))
+            for quantity, value in quantities.items():
+                row.rounds.setdefault(quantity, []).append(value)
+    return list(rows.values())
 
 
 CPU_TIME = "CPU time of training"
@@ -73,10 +80,10 @@ class Reproduction:
             x = value[self.axis]
             x = float(x) if self.drawn_as == "lines" else x.removesuffix("_solar_literal")
             if quantity in self.quantities:
-                row = rows.setdefault((name, x), {"name": name, self.axis: x, "slips": []})
-                row[quantity] = value["value"]
-                if value["slip"] and value["slip"] not in row["slips"]:
-                    row["slips"].append(value["slip"])
+                row = rows.get((name, x), Row(name, x, {}))
+                numbers = row.rounds | {quantity: [value["value"]]}
+                slips = dict.fromkeys(filter(None, (*row.slips, value["slip"])))
+                rows[name, x] = Row(name, x, numbers, tuple(slips))
         return list(rows.values())
 
 
