@@ -3,11 +3,10 @@
 It needs no torch, so that a command line can list them at once.
 """
 
-import difflib
 from dataclasses import dataclass
 from pathlib import Path
 
-from torchspeed.errors import TorchspeedError
+from torchspeed.errors import TorchspeedError, suggest
 
 CSV_PREFIX = "csv:"
 """``csv:FILE`` names any table in a text file."""
@@ -45,8 +44,7 @@ def kind_of(name: str) -> str:
     if IMPORT_MARK in name:
         return "imported"
     if name not in DATA:
-        near = difflib.get_close_matches(name, DATA, n=3, cutoff=0.4) or list(DATA)
-        raise TorchspeedError(f"no data set {name!r}; did you mean {' or '.join(near)}?")
+        raise TorchspeedError(f"no data set {name!r}; {suggest(name, DATA)}")
     return DATA[name][0]
 
 
