@@ -226,7 +226,7 @@ def read_saved(path: Path) -> dict[str, Any]:
         saved = None
     if not isinstance(saved, dict):
         raise TorchspeedError(
-            f"{path} is damaged or not a checkpoint of this version; delete it and begin anew"
+            f"{path} is damaged or not a checkpoint of this version; give another, or begin anew"
         )
     return saved
 
@@ -263,7 +263,7 @@ def infer(
                 "--model-kwargs that it was trained with"
             ) from None
     batches = run.loader(run.data.test, ranks.share(len(run.data.test)))  # type: ignore[arg-type]
-    result = _inference(run, "inference", batches, len(batches))
+    result = _inference(run, "inference", batches)
     return replace(result, forecast=run.forecast_report(epoch=None))
 
 
@@ -278,7 +278,7 @@ def infer_smoothly(config: RunConfig, *, observer: Observer = NOBODY) -> RunResu
     available = len(run.data.test)  # type: ignore[arg-type]
     indices = ranks.share(min(available, SMOOTH_ITEMS))
     items = DataLoader(Subset(run.data.test, indices), batch_size=None, num_workers=config.workers)
-    return _inference(run, "smooth-inference", items, len(indices))
+    return _inference(run, "smooth-inference", items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,9 +295,9 @@ class SmoothRun(Run):
         return inputs, targets.expand(size, *targets.shape)
 
 
-def _inference(run: Run, command: str, batches: Iterable[Any], available: int) -> RunResult:
-    """Return the result of one loop without training over a number of batches."""
-    run.announce(run.steps(available))
+def _inference(run: Run, command: str, batches: DataLoader[Any]) -> RunResult:
+    """Return the result of one loop without training."""
+    run.announce(run.steps(len(batches)))
     run.model.eval()
     loop = run.loop(batches, run.infer, warmup=WARMUP, observer=run.observer)
     everywhere = summed(loop)
