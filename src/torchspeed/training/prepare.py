@@ -29,7 +29,7 @@ LossFunction = Callable[[Tensor, Tensor], Tensor]
 Prepared = tuple[nn.Module, Data, LossFunction]
 
 
-def prepare(config: RunConfig, *, trains: bool = True) -> Prepared:
+def prepare(config: RunConfig, *, trains: bool) -> Prepared:
     """Open the data and make a model that fits it, on the run's device.
 
     Raises:
