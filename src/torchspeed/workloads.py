@@ -7,10 +7,11 @@ the table imports no torch, which takes seconds: functions that need torch impor
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
+
+from torchspeed.errors import suggest
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -315,6 +316,5 @@ def get_workload(name: str) -> Workload:
         ValueError: there is none; the nearest names are offered.
     """
     if name not in _WORKLOADS:
-        near = difflib.get_close_matches(name, _WORKLOADS, n=3) or sorted(_WORKLOADS)
-        raise ValueError(f"no workload {name!r}; did you mean {', '.join(near)}?")
+        raise ValueError(f"no workload {name!r}; {suggest(name, _WORKLOADS)}")
     return _WORKLOADS[name]

@@ -120,7 +120,7 @@ def test_damaged_picture_is_named_from_any_process(pictures: Path, workers: int)
 
 
 def test_digits_are_scikit_learns() -> None:
-    data: Any = load_data("digits")
+    data: Any = load_data("digits", DataOptions())
     assert (len(data.train), len(data.test), data.item_shape) == (1437, 360, (1, 8, 8))
     image, label = data.test[-1 + len(data.test)]
     reference = load_digits()

@@ -43,7 +43,7 @@ def test_tensor_float_32_of_a_cpu_is_refused() -> None:
 
 def test_a_real_pass_has_a_share_of_the_real_peak() -> None:
     measured = utilisation_of("lenet5", Peak("cpu", sizes=[256]), 16)
-    for reached in (measured.forward, measured.backward):
+    for reached in (measured["forward"], measured["backward"]):
         assert 0.001 < reached.share_of_peak < 1.2
         assert 1e7 < reached.flops_per_second < 1e13
 
@@ -71,6 +71,6 @@ def test_flops_of_the_convolution_are_those_that_torch_counts() -> None:
 def test_real_passes_take_longer_than_their_floors(device: str) -> None:
     peak = Peak(device, sizes=[128])
     measured = floor_of("lstnet", peak, batch=16)
-    for against_floor in (measured.forward, measured.backward):
+    for against_floor in (measured["forward"], measured["backward"]):
         assert against_floor.times_floor > 1
         assert 1e-8 < against_floor.floor_seconds < 1

@@ -103,7 +103,7 @@ def test_bad_input(name: str, models: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("name", "arguments", "message"),
     [
-        ("lstm_tpa", {}, "no model is named 'lstm_tpa': did you mean .*'tpa_lstm'"),
+        ("lstm_tpa", {}, "no model is named 'lstm_tpa': did you mean .*tpa_lstm"),
         ("", {}, "no model is named '': there are bert_base, chronos_bolt, convnext_tiny"),
         ("darnn", {"windows": 3}, "it takes features, window, encoder_hidden"),
         ("lenet5", {"windows": 3}, "it takes no arguments"),

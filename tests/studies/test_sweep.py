@@ -43,8 +43,8 @@ def result(seconds: float) -> dict[str, Any]:
 
 def faster_in_large_batches(config: RunConfig) -> Outcome:
     if config.batch_size == 128 and config.workers == 1:
-        return Outcome(None, "no memory")
-    return Outcome(result(10.0 / config.batch_size))
+        return "no memory"
+    return result(10.0 / config.batch_size)
 
 
 @pytest.fixture
@@ -78,11 +78,11 @@ def test_a_sweep_continues_may_grow_and_repeats_failures(file: str, trainings: M
         (workers, size, 0.1) for workers in (0, 1) for size in (32, 64, 128)
     ]
     assert [point for point, _ in found] == grid(AXES)
-    assert found[-1][1] == Outcome(None, "no memory")
+    assert found[-1][1] == "no memory"
     swept(file, AXES)
     assert trainings.call_count == 7  # the failed point alone
-    trainings.side_effect = lambda _config: Outcome(result(1.0))
-    assert all(outcome.result for _, outcome in swept(file, AXES))
+    trainings.side_effect = lambda _config: result(1.0)
+    assert not any(isinstance(outcome, str) for _, outcome in swept(file, AXES))
 
 
 def test_a_point_that_was_interrupted_is_run_again(file: str, trainings: Mock) -> None:
@@ -102,7 +102,7 @@ def test_points_that_two_processes_enqueue_train_once(file: str, trainings: Mock
     def train_beside_another_process(_config: RunConfig) -> Outcome:
         if trainings.call_count == 1:
             swept(file, AXES)
-        return Outcome(result(1.0))
+        return result(1.0)
 
     trainings.side_effect = train_beside_another_process
     swept(file, AXES)
@@ -145,11 +145,11 @@ def test_a_storage_out_of_reach_is_one_line(
 
 def test_search_finds_the_fastest_and_can_be_taken_up(tmp_path: Path, trainings: Mock) -> None:
     axes: Axes = {"batch_size": [8, 16, 32, 64, 128, 256], "workers": list(range(6))}
-    trainings.side_effect = lambda config: Outcome(
-        result(1 + abs(config.batch_size - 64) / 10 + abs(config.workers - 2))
+    trainings.side_effect = lambda config: result(
+        1 + abs(config.batch_size - 64) / 10 + abs(config.workers - 2)
     )
-    whole = swept(str(tmp_path / "whole.db"), axes, search=24)
-    costs = [cost(outcome.result or {}) for _, outcome in whole]
+    whole: Any = swept(str(tmp_path / "whole.db"), axes, search=24)
+    costs = [cost(outcome) for _, outcome in whole]
     assert min(costs) <= 3.0  # the grid's 36 points reach from 1 to 23.2
     swept(str(tmp_path / "two.db"), axes, search=10)
     assert swept(str(tmp_path / "two.db"), axes, search=24) == whole
@@ -242,7 +242,7 @@ def test_the_command_keeps_failures_apart_and_says_what_became_of_each_trial(
     shown = capsys.readouterr()
     assert shown.err.count(": done\n") == trainings.call_count - 4 == 2
     assert "4 trials chose 2 points; none is trained twice" in shown.out
-    trainings.side_effect = lambda _config: Outcome(None, "no [/luck]")
+    trainings.side_effect = lambda _config: "no [/luck]"
     assert main(["sweep", str(tmp_path / "y.db"), "-w", "0"]) == 1
     shown = capsys.readouterr()
     assert "every point failed (no [/luck]); correct that" in shown.err

@@ -31,7 +31,7 @@ from torchspeed.training.run import infer
 from torchspeed.training.train import train
 
 TPA_LSTM = RunConfig(
-    model="tpa_lstm", data="el_nino", data_options=DataOptions(horizon=3), batch_size=32,
+    model="tpa_lstm", data="el_nino", horizon=3, batch_size=32,
     optimiser="adam", rate=0.01, epochs=8,
 )  # fmt: skip
 
@@ -118,7 +118,7 @@ def test_training_reports_the_best_epoch_and_beats_the_last_value(tmp_path: Path
 
 
 def test_a_model_that_expects_no_anomaly_is_as_good_as_the_season(tmp_path: Path) -> None:
-    config = RunConfig(model="dlinear", data_options=DataOptions(window=12))
+    config = RunConfig(model="dlinear", window=12)
     model = create_model("dlinear", "plain", window=12, features=1, horizon=3)
     zeros = {name: torch.zeros_like(value) for name, value in model.state_dict().items()}
     torch.save(zeros, tmp_path / "zeros.pt")

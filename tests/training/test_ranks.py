@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT, run
-from torchspeed.data.options import DataOptions
 from torchspeed.training.config import RunConfig
 from torchspeed.training.train import train
 
@@ -18,7 +17,7 @@ ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": 
 def test_two_ranks_of_a_slurm_job_train_as_one_with_twice_the_batch(tmp_path: Path) -> None:
     file = tmp_path / "two.json"
     alone = train(RunConfig(
-        data="dummy", data_options=DataOptions(items=1000), batch_size=64, optimiser="sgd",
+        data="dummy", items=1000, batch_size=64, optimiser="sgd",
         epochs=2, limit_batches=4,
     ))  # fmt: skip
     # As on a cluster: our batch file and torchrun are real, Slurm's two commands are not.

@@ -13,7 +13,6 @@ import torch
 from torch import nn
 
 from tests.gpu import needs_gpu
-from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.training import cases
 from torchspeed.training.config import NOBODY, PATIENCE, Mode, Observer, Precision, RunConfig
@@ -80,7 +79,7 @@ def test_a_gpu_learns_what_the_cpu_does(config: RunConfig, device: str, tmp_path
 
 def test_a_resumed_run_is_the_uninterrupted_one(tmp_path: Path) -> None:
     config = RunConfig(
-        model="squeezenet1_1", data="dummy", data_options=DataOptions(items=25), batch_size=2,
+        model="squeezenet1_1", data="dummy", items=25, batch_size=2,
         weight_decay=0.1, clip_norm=1.0, epochs=3, limit_batches=2,
     )  # fmt: skip
     whole, file = train(config), tmp_path / "run.pt"
@@ -122,8 +121,8 @@ def test_a_checkpoint_is_not_overwritten_and_another_run_is_refused(tmp_path: Pa
         train(replace(config, rate=0.2), checkpoint=file, resume=True)
     with pytest.raises(TorchspeedError, match=r"another model .*give the same, or another"):
         train(replace(config, model="resnet18_mnist"), checkpoint=file, resume=True)
-    elsewhere = DataOptions(data_dir=Path("elsewhere"), download=True)
-    train(replace(config, data_options=elsewhere), checkpoint=file, resume=True)
+    elsewhere = replace(config, data_dir=Path("elsewhere"), download=True)
+    train(elsewhere, checkpoint=file, resume=True)
     for damaged in (saved[:-3000], saved[:100] + saved[140:], b"notes of mine\n", b""):
         file.write_bytes(damaged)
         with pytest.raises(TorchspeedError, match=r"run\.pt is damaged or not a checkpoint"):
@@ -181,7 +180,7 @@ def test_every_mode_trains_the_same_model() -> None:
         (replace(LENET, data="el_nino"), "lenet5 takes images, and el_nino is"),
         (replace(DARNN, data="digits"), "darnn forecasts a series, and digits holds"),
         (replace(DARNN, target_accuracy=90), "eeg is a forecast and has no accuracy"),
-        (replace(DARNN, model="lstnet", data_options=DataOptions(window=4)), "kernel"),
+        (replace(DARNN, model="lstnet", window=4), "kernel"),
         (replace(LENET, limit_batches=1), "the only step would be warm-up"),
     ],
 )

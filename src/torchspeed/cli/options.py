@@ -10,7 +10,6 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, NoReturn, get_args
 
-from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import PATIENCE, Mode, Optimiser, Precision, RunConfig
 
@@ -57,17 +56,16 @@ def add_command(
     return parser
 
 
-def number(kind: type[int] | type[float], least: float, most: float = math.inf) -> Read:
+def number(kind: type[int] | type[float], least: float, most: float = 2**31 - 1) -> Read:
     """Return the type of an option that is a number in a range."""
-    limits = f" from {least:g}" + (f" to {most:g}" if most < math.inf else "")
-    wanted = ("a whole number" if kind is int else "a number") + limits
+    wanted = f"{'a whole' if kind is int else 'a'} number from {least:,} to {most:,}"
 
     def read(text: str) -> float:
         try:
             value = kind(text)
         except ValueError:
             value = math.nan
-        if not (least <= value <= most and value < math.inf):
+        if not least <= value <= most:
             raise ArgumentTypeError(f"{text!r}: give {wanted}")
         return value
 
@@ -116,7 +114,7 @@ def add_place(parser: ArgumentParser) -> None:
     )
     option("-d", "--data", help=about)
     option("--device", help="cpu, cuda or cuda:N (cpu)")
-    option("--threads", type=number(int, 1), help="CPU threads (torch's choice)")
+    option("--threads", type=number(int, 1, 1024), help="CPU threads (torch's choice)")
     option("--data-dir", type=Path, help="folder of the data (data)")
     option("--download", action="store_true", help="download what is missing")
     option("--limit-batches", type=number(int, 1), help="most steps of an epoch")
@@ -171,8 +169,8 @@ def add_training(parser: ArgumentParser) -> None:
 
 def configure(options: dict[str, Any]) -> RunConfig:
     """Return the configuration that the options of a command ask for."""
-    names = {field.name for record in (RunConfig, DataOptions) for field in fields(record)}
-    return RunConfig().changed({name: options[name] for name in names & options.keys()})
+    names = {field.name for field in fields(RunConfig)}
+    return RunConfig(**{name: options[name] for name in names & options.keys()})
 
 
 def check_writable(path: Path | None) -> None:

@@ -89,7 +89,8 @@ def reproduce(options: dict[str, Any]) -> None:
             with file.with_suffix(".jsonl").open("a", encoding="utf-8") as stream:
                 stream.write(json.dumps(line) + "\n")
     finally:
-        _report(reproduction, measured, file)
+        if measured:
+            _report(reproduction, measured, file)
 
 
 def _show(reproduction: Reproduction, when: str, point: Point, values: Values) -> None:
@@ -104,26 +105,25 @@ def _show(reproduction: Reproduction, when: str, point: Point, values: Values) -
 
 
 def _report(reproduction: Reproduction, measured: list[tuple[Point, Values]], file: Path) -> None:
-    from torchspeed.studies.figures import by_row, draw_side_by_side
+    from torchspeed.studies.figures import draw
+    from torchspeed.studies.reproductions import by_row
 
     rows, published = by_row(measured), reproduction.published()
-    units = [f"{name}, {unit}" if unit else name for name, unit in reproduction.quantities.items()]
+    axis, quantities = reproduction.axis, reproduction.quantities
+    units = [f"{name}, {unit}" if unit else name for name, unit in quantities.items()]
     title = f"{reproduction.title}: published values; medians and interquartile ranges here"
-    table = make_table(title, "", reproduction.axis, numbers=units)
+    table = make_table(title, "", axis, numbers=units)
     slips: dict[str, int] = {}
-    for row in published:
-        marks = [slips.setdefault(slip, len(slips) + 1) for slip in row["slips"]]
-        name = " ".join([row["name"], *(f"[{mark}]" for mark in marks)])
-        numbers = (row.get(quantity) for quantity in reproduction.quantities)
-        shown = ("–" if n is None else f"{n:.4g}" for n in numbers)
-        table.add_row(name, _shown(row[reproduction.axis]), *shown)
-    for name, x, row in rows:
-        table.add_row(name, _shown(x), *(_summary(row.get(q)) for q in reproduction.quantities))
+    for row in (*published, *rows):
+        marks = [slips.setdefault(slip, len(slips) + 1) for slip in row.slips]
+        name = " ".join([row.name, *(f"[{mark}]" for mark in marks)])
+        table.add_row(name, _shown(row.x), *(_summary(row.rounds.get(q)) for q in quantities))
     console = standard_output()
     console.print(table)
     for slip, mark in slips.items():
         console.print(f"[{mark}] {slip}", highlight=False)
-    draw_side_by_side(reproduction, published, rows, file)
+    sides = {"published": published, "here": rows}
+    draw(reproduction.title, sides, axis, quantities, reproduction.drawn_as, file)
     print(file)
 
 

@@ -120,7 +120,11 @@ def show_run(result: RunResult, console: Console) -> None:
         f"{result.command}: {config['model']} ({config['mode']}) on {config['data']}, batch "
         f"{config['batch_size']}, {config['precision']}, {len(ranks)} x {result.device_name}"
     )
-    console.print(_phases(title, ranks[0]))
+    table = make_table(title, "phase", numbers=("median a step", "IQR", "total", "share"))
+    for name, phase in ranks[0].phases.items():
+        share = f"{100 * phase.total_s / ranks[0].total_wall_s:.1f} %"
+        table.add_row(name, *map(seconds, (phase.median_s, phase.iqr_s, phase.total_s)), share)
+    console.print(table)
     threads = f"{result.threads} thread{'s' * (result.threads > 1)}"
     console.print(
         f"measured steps: {ranks[0].steps}, {ranks[0].items_per_s:,.0f} items/s"
@@ -136,14 +140,6 @@ def show_run(result: RunResult, console: Console) -> None:
         console.print(f"{result.stopped}; {everything}", highlight=False)
     if result.forecast is not None:
         show_forecast(result.forecast, console)
-
-
-def _phases(title: str, rank: RankTimes) -> Table:
-    table = make_table(title, "phase", numbers=("median a step", "IQR", "total", "share"))
-    for name, phase in rank.phases.items():
-        share = f"{100 * phase.total_s / rank.total_wall_s:.1f} %"
-        table.add_row(name, *map(seconds, (phase.median_s, phase.iqr_s, phase.total_s)), share)
-    return table
 
 
 def _ranks(ranks: list[RankTimes]) -> Table:

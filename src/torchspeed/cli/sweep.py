@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,13 +71,15 @@ def sweep(options: dict[str, Any]) -> int:
     found = outcomes(study)
     _show(found, standard_output())
     if search is not None:
-        print(f"{count_trials(study)} trials chose {len(found)} points; none is trained twice")
+        trials, points = count_trials(study), len(found)
+        chose = f"{trials} trial{'s' * (trials > 1)} chose {points} point{'s' * (points > 1)}"
+        print(f"{chose}; none is trained twice")
     if figures is not None:
         from torchspeed.studies.figures import draw_sweep
 
         for drawn in draw_sweep(found, figures):
             print(drawn)
-    failed = [outcome.reason for _, outcome in found if outcome.result is None]
+    failed = [outcome for _, outcome in found if isinstance(outcome, str)]
     if failed and len(failed) == len(found):
         raise TorchspeedError(
             f"every point failed ({failed[0]}); correct that, and start the command again"
@@ -89,7 +92,7 @@ def _run(storage: str, name: str, search: int | None, options: dict[str, Any]) -
 
     axes = {setting: options.pop(setting) for setting in SETTINGS if setting in options}
     config = configure(options)
-    asked = [config.changed(point) for point in grid(axes)]
+    asked = [replace(config, **point) for point in grid(axes)]
     for config_of_point in asked:  # a wrong name is refused before anything is stored
         complete(config_of_point)
     unused = [unused_option(config_of_point) for config_of_point in asked]
@@ -100,7 +103,7 @@ def _run(storage: str, name: str, search: int | None, options: dict[str, Any]) -
 
     def report(point: Point, outcome: Outcome) -> None:
         settings = ", ".join(f"{name} {value}" for name, value in point.items())
-        done = "done" if outcome.result is not None else f"failed: {outcome.reason}"
+        done = f"failed: {outcome}" if isinstance(outcome, str) else "done"
         progress.print(f"{settings}: {done}")
 
     run(study, config, axes, search, report)
@@ -117,11 +120,10 @@ def _show(outcomes: list[tuple[Point, Outcome]], console: Console) -> None:
     failures = make_table("failed", *settings, "reason")
     for point, outcome in outcomes:
         values = [str(point.get(name, "–")) for name in settings]
-        result = outcome.result
-        if result is None:
-            failures.add_row(*values, outcome.reason)
+        if isinstance(outcome, str):
+            failures.add_row(*values, outcome)
             continue
-        columns = result["time_to_accuracy"]
+        columns = outcome["time_to_accuracy"]
         table.add_row(
             *values,
             percent(columns["best_training_accuracy"]),
@@ -129,7 +131,7 @@ def _show(outcomes: list[tuple[Point, Outcome]], console: Console) -> None:
             seconds(columns["data_loading_s"]),
             seconds(columns["epoch_training_s"]),
             seconds(columns["training_function_s"]),
-            f"{result['items_per_s']:,.0f}",
+            f"{outcome['items_per_s']:,.0f}",
             f"{columns['average_training_loss']:.4f}",
             seconds(columns["seconds_to_target"]),
         )

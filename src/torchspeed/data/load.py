@@ -27,13 +27,12 @@ OWN_LOADER = {
 }
 
 
-def load_data(name: str, options: DataOptions | None = None) -> Data:
+def load_data(name: str, options: DataOptions) -> Data:
     """Open a data set of `DATA`, ``csv:FILE``, or ``package.module:callable``.
 
     Raises:
         TorchspeedError: unknown name, or an error of the set's own loader.
     """
-    options = options or DataOptions()
     kind = kind_of(name)
     if kind == "imported":
         data = import_callable(name)(options)

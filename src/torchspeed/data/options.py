@@ -3,11 +3,10 @@
 It needs no torch, so that a command line can list them at once.
 """
 
-import difflib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-from torchspeed.errors import TorchspeedError
+from torchspeed.errors import TorchspeedError, suggest
 
 CSV_PREFIX = "csv:"
 """``csv:FILE`` names any table in a text file."""
@@ -45,8 +44,7 @@ def kind_of(name: str) -> str:
     if IMPORT_MARK in name:
         return "imported"
     if name not in DATA:
-        near = difflib.get_close_matches(name, DATA, n=3, cutoff=0.4) or list(DATA)
-        raise TorchspeedError(f"no data set {name!r}; did you mean {' or '.join(near)}?")
+        raise TorchspeedError(f"no data set {name!r}; {suggest(name, DATA)}")
     return DATA[name][0]
 
 
@@ -62,9 +60,8 @@ class DataOptions:
     series its ``window``, ``horizon`` and ``target``.
     """
 
-    # Not compared: the same data from another folder are equal.
-    data_dir: Path = field(default=Path("data"), compare=False)
-    download: bool = field(default=False, compare=False)
+    data_dir: Path = Path("data")
+    download: bool = False
     """Whether what is missing is downloaded."""
     items: int | None = None
     """Training items of a ``dummy`` set."""
@@ -86,4 +83,4 @@ class DataOptions:
     classes: int = 10
     """Classes of a ``dummy`` set."""
     seed: int = 0
-    """Seed of a ``dummy`` set."""
+    """Of a ``dummy`` set; in a run also of parameters, order and noise."""

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import torch
 
 from torchspeed.measure.clocks import clock_for, interleaved, seconds_per_call
-from torchspeed.measure.passes import OfBothPasses, passes
+from torchspeed.measure.passes import passes
 from torchspeed.measure.peak import Peak
 from torchspeed.measure.work import CountablePasses, count, parameter_bytes
 
@@ -48,10 +48,11 @@ class Floor:
 
 def floor_of(
     workload: str, peak: Peak, mode: str = "eager", batch: int | None = None
-) -> OfBothPasses[Floor]:
+) -> dict[str, Floor]:
     """Time both passes of a workload, interleaved with what their floors are made of.
 
-    The passes run on the device of the peak; the floor is the same in every mode.
+    Returns those of ``forward`` and ``backward``, which includes its forward. The passes run on
+    the device of the peak; the floor is the same in every mode.
 
     Raises:
         ValueError: no such workload or mode, or a batch below 1.
@@ -59,14 +60,13 @@ def floor_of(
     floors = floors_on(peak, pass_works(workload, batch))
     timed = passes(workload, str(peak.device), batch, mode)
     measured = interleaved((timed.forward, timed.backward), floors, str(peak.device))
-    forward, backward = (
-        Floor(
+    return {
+        name: Floor(
             floor_seconds=statistics.median(floor for _, floor in pairs),
             times_floor=statistics.median(seconds / floor for seconds, floor in pairs),
         )
-        for pairs in measured
-    )
-    return OfBothPasses(forward, backward)
+        for name, pairs in zip(("forward", "backward"), measured, strict=True)
+    }
 
 
 def pass_works(workload: str, batch: int | None = None) -> tuple[PassWork, PassWork]:

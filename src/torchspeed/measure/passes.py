@@ -1,9 +1,8 @@
 """The two passes of a workload, built once and ready to be timed."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 import torch
 from torch import Tensor
@@ -26,14 +25,6 @@ WARM_UPS = 3
 kernels and make their workspaces, which a capture must not see."""
 
 Found = TypeVar("Found")
-
-
-@dataclass(frozen=True)
-class OfBothPasses(Generic[Found]):
-    """What was found of both passes of a workload; a backward pass includes its forward."""
-
-    forward: Found
-    backward: Found
 
 
 def _require(name: str, value: str, choices: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ import statistics
 from dataclasses import dataclass
 
 from torchspeed.measure.clocks import interleaved
-from torchspeed.measure.passes import OfBothPasses, Passes
+from torchspeed.measure.passes import Passes
 from torchspeed.measure.peak import Peak
 from torchspeed.measure.work import CountablePasses, count
 
@@ -23,25 +23,23 @@ class Utilisation:
     padding, which the count of FLOPs includes."""
 
 
-def utilisation_of(
-    workload: str, peak: Peak, batch: int | None = None
-) -> OfBothPasses[Utilisation]:
+def utilisation_of(workload: str, peak: Peak, batch: int | None = None) -> dict[str, Utilisation]:
     """Time both passes of a workload, interleaved with the peak of the same device.
 
+    Returns those of ``forward`` and ``backward``, which includes its forward.
     FLOPs are the plain model's even where the tuned one runs: arithmetic that tuning adds is not
     counted.
     """
     countable = CountablePasses(workload, "cpu", batch, implementation="plain")
-    flops_of_passes = [count(run).flops for run in (countable.forward, countable.backward)]
+    flops_of = {name: count(getattr(countable, name)).flops for name in ("forward", "backward")}
     del countable  # its model would lie beside the one that is timed
     passes = Passes(workload, str(peak.device), batch)
     runs = passes.forward, passes.backward
     measured = interleaved(runs, lambda: [peak.measure()] * len(runs), str(peak.device))
-    forward, backward = (
-        Utilisation(
+    return {
+        name: Utilisation(
             flops_per_second=statistics.median(flops / seconds for seconds, _ in pairs),
             share_of_peak=statistics.median(flops / seconds / rate for seconds, rate in pairs),
         )
-        for flops, pairs in zip(flops_of_passes, measured, strict=True)
-    )
-    return OfBothPasses(forward, backward)
+        for (name, flops), pairs in zip(flops_of.items(), measured, strict=True)
+    }

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode
 
-from torchspeed.measure.passes import OfBothPasses, Passes
+from torchspeed.measure.passes import Passes
 from torchspeed.models import Implementation
 
 
@@ -26,9 +26,11 @@ class Work:
 
 
 @dataclass(frozen=True)
-class WorkOfWorkload(OfBothPasses[Work]):
-    """The work of both passes, and the memory."""
+class WorkOfWorkload:
+    """The work of both passes, and the memory; a backward pass includes its forward."""
 
+    forward: Work
+    backward: Work
     parameter_bytes: int
     activation_bytes: int
 

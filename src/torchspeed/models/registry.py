@@ -1,12 +1,12 @@
 """The table of models: the functions that make the implementations of each name."""
 
-import difflib
 import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar, get_args
 
 from torch import nn
 
+from torchspeed.errors import suggest
 from torchspeed.models.checks import check_arguments
 from torchspeed.models.fastest import Fastest, Implementation
 
@@ -69,13 +69,7 @@ def create_model(
             override, or a value that the model cannot have.
     """
     if name not in _MAKERS:
-        nearest = difflib.get_close_matches(name.lower(), _MAKERS, n=3, cutoff=0.4)
-        offer = (
-            f"did you mean {' or '.join(map(repr, nearest))}?"
-            if nearest
-            else (f"there are {', '.join(list_models())}")
-        )
-        raise ValueError(f"no model is named {name!r}: {offer}")
+        raise ValueError(f"no model is named {name!r}: {suggest(name, list_models())}")
     compiled = False
     if implementation is None or isinstance(implementation, Fastest):
         implementation, compiled = (implementation or Fastest()).formulation_of(name)

@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
-    from torchspeed.studies.reproductions import Point as MeasuredPoint
-    from torchspeed.studies.reproductions import Reproduction, Row, Values
     from torchspeed.studies.sweep import Outcome, Point
     from torchspeed.training.results import RunResult
 
 
-Rounds = tuple[str, float | str, dict[str, list[float]]]
-"""A name, a value of the axis, and the numbers of all rounds by their quantity."""
+class Row(NamedTuple):
+    """A point of a line, a bar, or a row of a table."""
 
-
-def by_row(measured: Iterable[tuple[MeasuredPoint, Values]]) -> list[Rounds]:
-    """Return the numbers of all rounds for each name and value of the axis."""
-    rows: dict[tuple[str, float | str], dict[str, list[float]]] = {}
-    for point, values in measured:
-        for name, quantities in values.items():
-            row = rows.setdefault((name, point.x), {})
-            for quantity, value in quantities.items():
-                row.setdefault(quantity, []).append(value)
-    return [(name, x, row) for (name, x), row in rows.items()]
+    name: str
+    x: float | str
+    """Value of the axis."""
+    rounds: dict[str, list[float]]
+    """The numbers of all rounds by their quantity; a published number is alone."""
+    slips: Sequence[str] = ()
+    """What is known to be wrong with published numbers."""
 
 
 LOGARITHMIC = ("batch", "batch_size", "rate")
@@ -52,65 +47,52 @@ def draw_sweep(outcomes: Iterable[tuple[Point, Outcome]], folder: Path) -> list[
     dl-benchmark has these figures. Failed points are left out; the panel of time to accuracy also
     leaves out points without one. A line joins the points that share all other settings.
     """
-    done = [(point, outcome.result) for point, outcome in outcomes if outcome.result is not None]
+    done = [(point, outcome) for point, outcome in outcomes if not isinstance(outcome, str)]
     files = []
     for axis in dict.fromkeys(name for point, _ in done for name in point):
         points = [(point, result) for point, result in done if axis in point]
         values = {point[axis] for point, _ in points}
         if len(values) < 2:
             continue
-        rows: list[Rounds] = []
+        rows = []
         for point, result in points:
             shared = ", ".join(f"{name} {value}" for name, value in point.items() if name != axis)
             times = {name: seconds_of(result) for name, seconds_of in SWEEP_TIMES.items()}
             known = {name: [seconds] for name, seconds in times.items() if seconds is not None}
-            rows.append((shared, point[axis], known))
+            rows.append(Row(shared, point[axis], known))
         config = done[0][1]["config"]
         title = f"{config['model']} on {config['data']}"
         drawn_as = "bars" if any(isinstance(value, str) for value in values) else "lines"
         files.append(folder / f"against_{axis}.svg")
-        _draw(title, {"": rows}, axis, dict.fromkeys(SWEEP_TIMES, "s"), drawn_as, files[-1])
+        draw(title, {"": rows}, axis, dict.fromkeys(SWEEP_TIMES, "s"), drawn_as, files[-1])
     return files
 
 
 def draw_losses(result: RunResult, file: Path) -> None:
     """Draw the loss of each epoch of a training, in training and of the held-out items."""
-    losses: list[Rounds] = [
-        (name, epoch.number, {"loss": [loss]})
+    losses = [
+        Row(name, epoch.number, {"loss": [loss]})
         for epoch in result.epochs
         for name, loss in (("training", epoch.train_loss), ("held out", epoch.held_out_loss))
     ]
     title = f"{result.config['model']} on {result.config['data']}"
-    _draw(title, {"": losses}, "epoch", {"loss": ""}, "lines", file)
+    draw(title, {"": losses}, "epoch", {"loss": ""}, "lines", file)
 
 
-def draw_side_by_side(
-    reproduction: Reproduction, published: list[Row], rows: list[Rounds], file: Path
-) -> None:
-    """Draw the published values on the left and ours, if there are any, on the right.
-
-    The scales differ, because hardware and amount of work do. Error bars are our quartiles.
-    """
-    axis, quantities = reproduction.axis, reproduction.quantities
-    theirs: list[Rounds] = [
-        (row["name"], row[axis], {q: [row[q]] for q in quantities if q in row})
-        for row in published
-    ]
-    sides = {"published": theirs, "here": rows} if rows else {"published": theirs}
-    _draw(reproduction.title, sides, axis, quantities, reproduction.drawn_as, file)
-
-
-def _draw(
+def draw(
     title: str,
-    sides: dict[str, list[Rounds]],
+    sides: Mapping[str, Sequence[Row]],
     axis: str,
     quantities: dict[str, str],
     drawn_as: str,
     file: Path,
 ) -> None:
-    """Draw a column for each side, with a panel for each quantity, or one of stacked bars."""
+    """Draw a column for each side, with a panel for each quantity, or one of stacked bars.
+
+    The scales of sides differ, because hardware and amount of work do. Error bars are quartiles.
+    """
     panels_of_side = 1 if drawn_as == "stack" else len(quantities)
-    names = max(len({name for name, *_ in shown}) for shown in sides.values())
+    names = max(len({row.name for row in shown}) for shown in sides.values())
     height = 2.2 * panels_of_side + 0.3 * names
     if drawn_as == "stack":
         height = 0.4 * max(map(len, sides.values())) + 1.8
@@ -133,7 +115,7 @@ def _draw(
 
 
 def _marks(
-    panel: Axes, rows: list[Rounds], axis: str, quantity: str, *, joined: bool, unit: str
+    panel: Axes, rows: Sequence[Row], axis: str, quantity: str, *, joined: bool, unit: str
 ) -> None:
     """Draw the medians of a quantity, with their quartiles, and lines over a numeric axis.
 
@@ -141,14 +123,14 @@ def _marks(
     a Jetson's beside a server's; on it the length of a bar would mean nothing, so marks are drawn.
     A name has the same colour in each panel.
     """
-    shown = [(name, x, row[quantity]) for name, x, row in rows if quantity in row]
+    shown = [(row.name, row.x, row.rounds[quantity]) for row in rows if quantity in row.rounds]
     if not shown:
         panel.set_axis_off()
         panel.text(0.5, 0.5, "no values", ha="center", transform=panel.transAxes)
         return
     positions = list(dict.fromkeys(x for _, x, _ in shown))
     quartiles = np.array([np.percentile(values, (25, 50, 75)) for *_, values in shown])
-    for index, name in enumerate(dict.fromkeys(name for name, *_ in rows)):
+    for index, name in enumerate(dict.fromkeys(row.name for row in rows)):
         own = [(float(x if joined else positions.index(x)), *rest)
                for (n, x, _), rest in zip(shown, quartiles, strict=True) if n == name]  # fmt: skip
         xs, low, median, high = np.array(sorted(own)).reshape(-1, 4).T
@@ -179,16 +161,16 @@ def _marks(
         panel.set_ylim(0, 1.08 * highest.max() or 1)
 
 
-def _stack(panel: Axes, shown: list[Rounds], quantities: list[str]) -> None:
+def _stack(panel: Axes, shown: Sequence[Row], quantities: list[str]) -> None:
     """Draw a stacked bar of seconds for each row, from the top."""
     ends = np.zeros(len(shown))
     for name in quantities:
-        if any(name in row for *_, row in shown):
-            seconds = np.array([np.median(row.get(name, [0.0])) for *_, row in shown])
+        if any(name in row.rounds for row in shown):
+            seconds = np.array([np.median(row.rounds.get(name, [0.0])) for row in shown])
             height = min(0.8, 0.1 * len(shown) + 0.1)
             panel.barh(range(len(shown)), seconds, height, ends, label=name)
             ends += seconds
     panel.set_xlim(0, 1.05 * ends.max())
-    panel.set_yticks(range(len(shown)), [name for name, *_ in shown], fontsize="x-small")
+    panel.set_yticks(range(len(shown)), [row.name for row in shown], fontsize="x-small")
     panel.set_ylim(len(shown) - 0.5, -0.5)
     panel.set_xlabel("seconds")

@@ -3,7 +3,7 @@
 Small defaults end within minutes on two cores; ``full`` takes the sizes that were published.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, product
@@ -15,6 +15,7 @@ from torchspeed.measure.clocks import clock_for, seconds_per_call
 from torchspeed.measure.passes import Passes
 from torchspeed.models.fastest import Fastest, Pass
 from torchspeed.published.values import published_values
+from torchspeed.studies.figures import Row
 from torchspeed.training.cases import JADE_MODES, AdamSteps
 from torchspeed.training.config import RunConfig
 from torchspeed.training.forecasts import MEAN, RIDGE
@@ -34,9 +35,15 @@ class Point(NamedTuple):
     measure: Callable[[], Values]
 
 
-Row = dict[str, Any]
-"""A published line, bar or row: its ``name``, the value of the axis, the quantities that it has,
-and ``slips``: what is known to be wrong with it."""
+def by_row(measured: Iterable[tuple[Point, Values]]) -> list[Row]:
+    """Return the numbers of all rounds for each name and value of the axis."""
+    rows: dict[tuple[str, float | str], Row] = {}
+    for point, values in measured:
+        for name, quantities in values.items():
+            row = rows.setdefault((name, point.x), Row(name, point.x, {}))
+            for quantity, value in quantities.items():
+                row.rounds.setdefault(quantity, []).append(value)
+    return list(rows.values())
 
 
 CPU_TIME = "CPU time of training"
@@ -73,10 +80,10 @@ class Reproduction:
             x = value[self.axis]
             x = float(x) if self.drawn_as == "lines" else x.removesuffix("_solar_literal")
             if quantity in self.quantities:
-                row = rows.setdefault((name, x), {"name": name, self.axis: x, "slips": []})
-                row[quantity] = value["value"]
-                if value["slip"] and value["slip"] not in row["slips"]:
-                    row["slips"].append(value["slip"])
+                row = rows.get((name, x), Row(name, x, {}))
+                numbers = row.rounds | {quantity: [value["value"]]}
+                slips = dict.fromkeys(filter(None, (*row.slips, value["slip"])))
+                rows[name, x] = Row(name, x, numbers, tuple(slips))
         return list(rows.values())
 
 
@@ -92,14 +99,14 @@ _COLUMNS = {
 
 
 def _against(
-    setting: str, small: Sequence[int], published: Sequence[int], label: str = ""
+    setting: str, small: Sequence[Any], published: Sequence[Any], label: str = ""
 ) -> Reproduction:
     words, axis = setting.replace("_", " "), label or setting
 
     def points(config: RunConfig, full: bool) -> list[Point]:
         config = _lenet(config, full)
         values = published if full else small
-        return [Point(x, partial(_columns, config.changed({setting: x}))) for x in values]
+        return [Point(x, partial(_columns, replace(config, **{setting: x}))) for x in values]
 
     return Reproduction(
         title=f"LeNet against {words}",
@@ -193,9 +200,7 @@ def _speed(config: RunConfig, full: bool) -> list[Point]:
 def _cnn_epoch(config: RunConfig, full: bool) -> list[Point]:
     """Train the Flux blog's CNN for an epoch of 50 batches; as there, loading is not counted."""
     data = "cifar10" if full else "dummy"
-    config = config.changed(
-        {"model": "flux_cnn", "data": data, "items": 50_000, "batch_size": 1000}
-    )
+    config = replace(config, model="flux_cnn", data=data, items=50_000, batch_size=1000)
     steps = min(50, config.limit_batches or 50)
     name = f"here, {config.device}" + ("" if steps == 50 else f", {steps} of 50 batches")
 
@@ -277,8 +282,7 @@ def _exchange_rates(config: RunConfig, full: bool) -> list[Point]:
     }  # fmt: skip
 
     def measure(model: str, horizon: int) -> Values:
-        settings = {"model": model, "horizon": horizon, **models[model]}
-        report = train(config.changed(settings)).forecast
+        report = train(replace(config, model=model, horizon=horizon, **models[model])).forecast
         if report is None:
             raise AssertionError("train() returned no forecast of a series")
         # The mean is so far off that the picture would not show how the others differ.

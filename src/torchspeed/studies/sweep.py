@@ -10,7 +10,7 @@ import random
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +24,10 @@ from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
 from torchspeed.training.train import train
 
-Point = dict[str, int | float | str]
-"""Values of settings, by field of `RunConfig` or `DataOptions`."""
+Point = dict[str, Any]
+"""Values of settings, by field of `RunConfig`."""
+Outcome = dict[str, Any] | str
+"""The result of a training, as `RunResult.as_dict` has it, or why it failed."""
 Axes = dict[str, list[Any]]
 """Values of each setting."""
 
@@ -38,16 +40,6 @@ as their accuracy falls."""
 
 _POINT, _RESULT, _REASON, _ASKED = "point", "result", "reason", "asked"
 """Names of attributes of trials, and of the study."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The result of a training, or why it failed."""
-
-    result: dict[str, Any] | None
-    """`RunResult.as_dict`; None for a failed point."""
-    reason: str = ""
-    """Why it failed."""
 
 
 def grid(axes: Axes) -> list[Point]:
@@ -96,7 +88,7 @@ def open_study(
 
 
 def _open(storage: str) -> RDBStorage:
-    address = storage if "://" in storage else f"sqlite:///{storage}"
+    address = storage if "://" in storage else f"sqlite:///{Path(storage).absolute()}"
     # SQLAlchemy's own choice for PostgreSQL is the older driver.
     address = address.replace("postgresql://", "postgresql+psycopg://", 1)
     for attempts_left in reversed(range(20)):
@@ -127,8 +119,7 @@ def outcomes(study: optuna.Study) -> list[tuple[Point, Outcome]]:
     for trial in filter(_counts, study.get_trials(deepcopy=False)):
         if trial.state.is_finished():
             point, attributes = trial.user_attrs[_POINT], trial.user_attrs
-            outcome = Outcome(attributes.get(_RESULT), attributes.get(_REASON, ""))
-            newest[_key(point)] = point, outcome
+            newest[_key(point)] = point, attributes.get(_RESULT) or attributes[_REASON]
     return list(newest.values())
 
 
@@ -166,17 +157,17 @@ def run(
         elif point is None or _is_second(study, trial):  # other processes took what was left
             raise optuna.TrialPruned
         known = {_key(measured): outcome for measured, outcome in outcomes(study)}
-        outcome = known.get(_key(point), Outcome(None))
-        if outcome.result is None:
-            outcome = _train(config.changed(point))
+        outcome = known.get(_key(point), "")
+        if isinstance(outcome, str):
+            outcome = _train(replace(config, **point))
             on_outcome(point, outcome)
-        if outcome.result is None:
-            trial.set_user_attr(_REASON, outcome.reason)
-            raise TorchspeedError(outcome.reason)
-        trial.set_user_attr(_RESULT, outcome.result)
-        return cost(outcome.result)
+        if isinstance(outcome, str):
+            trial.set_user_attr(_REASON, outcome)
+            raise TorchspeedError(outcome)
+        trial.set_user_attr(_RESULT, outcome)
+        return cost(outcome)
 
-    known_to_fail = {_key(point) for point, outcome in outcomes(study) if outcome.result is None}
+    known_to_fail = {_key(point) for point, outcome in outcomes(study) if isinstance(outcome, str)}
     while True:
         fail_stale_trials(study)
         if search is None:
@@ -220,11 +211,11 @@ def _is_second(study: optuna.Study, trial: Trial) -> bool:
 
 def _train(config: RunConfig) -> Outcome:
     try:
-        return Outcome(train(config).as_dict())
+        return train(config).as_dict()
     except TorchspeedError as error:
-        return Outcome(None, str(error))
+        return str(error)
     except (RuntimeError, MemoryError) as error:  # such as too little memory of a GPU
-        return Outcome(None, f"{type(error).__name__}: {str(error).strip().splitlines()[0]}")
+        return f"{type(error).__name__}: {str(error).strip()}".splitlines()[0]
 
 
 def cost(result: dict[str, Any]) -> float:

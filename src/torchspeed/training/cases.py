@@ -125,7 +125,7 @@ def jade_phases(mode: str, device: str, size: str) -> dict[str, float]:
         model="resnet50",
         data="dummy",
         # Inference runs over the test items, a fifth as many as are trained on.
-        data_options=DataOptions(items=JADE_STEPS * batch * (1 if mode == "train" else 5)),
+        items=JADE_STEPS * batch * (1 if mode == "train" else 5),
         device=device,
         batch_size=batch,
         limit_batches=JADE_STEPS,

@@ -1,8 +1,8 @@
 """What a caller gives to a run, and the recipes that fill in what is not given."""
 
-from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+from collections.abc import Collection
+from dataclasses import asdict, dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from torchspeed.data.options import IMPORT_MARK, USUAL_WINDOW, DataOptions, kind_of
 from torchspeed.errors import TorchspeedError
@@ -21,8 +21,8 @@ recipes here found its best epoch, on seeds 0 to 2, more than 14 after the one b
 
 
 @dataclass(frozen=True, slots=True)
-class RunConfig:
-    """A training or inference run.
+class RunConfig(DataOptions):
+    """A training or inference run, with the options of its data.
 
     What is empty or 0 is filled in by `complete`, but for ``patience``.
     """
@@ -36,14 +36,12 @@ class RunConfig:
     ``tuned``: the implementation that is the fastest for this device and batch; ``fastest``: the
     same among eager and compiled ones, where this machine can compile."""
     data: str = ""
-    data_options: DataOptions = field(default_factory=DataOptions)
     workers: int = 0
     """Processes that load images, for each rank; 0 loads in the run's own process."""
     batch_size: int = 0
     """Items per step and rank."""
     limit_batches: int | None = None
     """Most steps of an epoch."""
-    seed: int = 0
 
     epochs: int = 0
     patience: int | None = None
@@ -73,18 +71,11 @@ class RunConfig:
         """The target accuracy from 0 to 1."""
         return None if self.target_accuracy is None else self.target_accuracy / 100
 
-    def changed(self, settings: Mapping[str, Any]) -> Self:
-        """Return it with other settings, each of the run or of its data."""
-        own = {field.name for field in fields(self)}
-        data = {name: settings[name] for name in settings.keys() - own}
-        run = {name: settings[name] for name in settings.keys() & own}
-        return replace(self, **run, data_options=replace(self.data_options, **data))
-
     def as_dict(self) -> dict[str, Any]:
-        """Plain values only, for JSON and checkpoints."""
-        values = asdict(self)
-        values["data_options"]["data_dir"] = str(self.data_options.data_dir)
-        return values
+        """Plain values only, for JSON and checkpoints, those of the data in their own."""
+        values = asdict(self) | {"data_dir": str(self.data_dir)}
+        data = {field.name: values.pop(field.name) for field in fields(DataOptions)}
+        return values | {"seed": self.seed, "data_options": data}
 
     def difference(self, stored: dict[str, Any], free: Collection[str] = ()) -> str | None:
         """Name an option in which a stored run differs, with both values; None if none does.
@@ -169,7 +160,7 @@ def complete(config: RunConfig) -> RunConfig:
     Raises:
         TorchspeedError: unknown model; near names are suggested.
     """
-    recipe, options = _recipe_of(config.model), config.data_options
+    recipe = _recipe_of(config.model)
     optimiser = config.optimiser or recipe.optimiser
     rate = recipe.rate if optimiser == recipe.optimiser else _OTHER_RATES[optimiser]
     return replace(
@@ -179,7 +170,7 @@ def complete(config: RunConfig) -> RunConfig:
         rate=config.rate or rate,
         epochs=config.epochs or recipe.epochs,
         batch_size=config.batch_size or recipe.batch_size,
-        data_options=replace(options, window=options.window or recipe.window),
+        window=config.window or recipe.window,
     )
 
 
@@ -188,14 +179,13 @@ def unused_option(config: RunConfig) -> str | None:
 
     The configuration is one before `complete`: it holds only the options that were given.
     """
-    options, usual = config.data_options, DataOptions()
     data = config.data or _recipe_of(config.model).data
-    kind = kind_of(data)
+    kind, usual = kind_of(data), DataOptions()
     for name in ("items", "features"):
-        if getattr(options, name) is not None and kind not in ("dummy", "imported"):
+        if getattr(config, name) is not None and kind not in ("dummy", "imported"):
             return f"--{name} is for --data dummy, and this run takes {data}; leave it out"
     for name in ("window", "horizon", "target", "anomalies"):
-        if getattr(options, name) != getattr(usual, name) and kind == "images":
+        if getattr(config, name) != getattr(usual, name) and kind == "images":
             return f"--{name} is for a series, and {data} holds images; leave it out"
     return None
 

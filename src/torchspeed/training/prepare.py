@@ -1,5 +1,6 @@
 """Prepares a model and its data so that their shapes and classes fit."""
 
+import inspect
 import random
 from collections.abc import Callable
 from contextlib import suppress
@@ -28,7 +29,7 @@ LossFunction = Callable[[Tensor, Tensor], Tensor]
 Prepared = tuple[nn.Module, Data, LossFunction]
 
 
-def prepare(config: RunConfig, *, trains: bool = True) -> Prepared:
+def prepare(config: RunConfig, *, trains: bool) -> Prepared:
     """Open the data and make a model that fits it, on the run's device.
 
     Raises:
@@ -54,8 +55,11 @@ def prepare(config: RunConfig, *, trains: bool = True) -> Prepared:
             direction: Pass = "backward" if trains else "forward"
             chosen = Fastest(config.device, config.batch_size, direction, compiles)
         fit = _classifier if workload.classifies else _forecaster
-        data, arguments = fit(workload, config)
-        arguments |= parse_kwargs(config.model_kwargs)
+        data, fitting = fit(workload, config)
+        wanted = parse_kwargs(config.model_kwargs)
+        for name in wanted.keys() & fitting.keys() - {"label"}:
+            raise TorchspeedError(f"the data decide {name}; leave it out of --model-kwargs")
+        arguments = {**workload.overrides, **fitting, **wanted}
         model = _one_line(lambda: create_model(workload.model, chosen, **arguments))
         loss = workload.loss
     device = torch.device(config.device)
@@ -90,9 +94,13 @@ def parse_kwargs(text: str) -> dict[str, int | float | str]:
 
 
 def _imported(config: RunConfig) -> Prepared:
-    options = config.data_options
-    data = load_data(config.data, options)
-    model = import_callable(config.model)(**parse_kwargs(config.model_kwargs))
+    data = load_data(config.data, config)
+    make, arguments = import_callable(config.model), parse_kwargs(config.model_kwargs)
+    try:
+        inspect.signature(make).bind(**arguments)
+    except (TypeError, ValueError) as error:
+        raise TorchspeedError(f"{config.model}: {error}; correct --model-kwargs") from None
+    model = make(**arguments)
     if not isinstance(model, nn.Module):
         raise TorchspeedError(f"{config.model} returned {type(model).__name__}, not an nn.Module")
     return model, data, F.mse_loss if data.classes is None else F.cross_entropy
@@ -104,17 +112,16 @@ def _classifier(workload: Workload, config: RunConfig) -> tuple[Data, dict[str, 
             f"{workload.name} takes images, and {config.data} is a series; choose images "
             "(digits, mnist, cifar10) or dummy"
         )
-    options = replace(config.data_options, shape=workload.input_shape, classes=workload.outputs)
+    options = replace(config, shape=workload.input_shape, classes=workload.outputs)
     data = load_data(config.data, options)
-    classes = {}
     if workload.family == "torchvision":
-        classes["num_classes"] = data.classes
-    elif data.classes != workload.outputs:
+        return data, {"num_classes": data.classes}
+    if data.classes != workload.outputs:
         raise TorchspeedError(
             f"{workload.name} has {workload.outputs} classes as outputs, and {data.name} has "
             f"{data.classes}; choose one of torchvision's models"
         )
-    return data, {**workload.overrides, **classes}
+    return data, {}
 
 
 def _forecaster(workload: Workload, config: RunConfig) -> tuple[Data, dict[str, Any]]:
@@ -123,27 +130,25 @@ def _forecaster(workload: Workload, config: RunConfig) -> tuple[Data, dict[str, 
             f"{workload.name} forecasts a series, and {config.data} holds images; choose a "
             "series (el_nino, exchange_rate, csv:FILE) or dummy"
         )
-    options = config.data_options
     arguments = list_arguments(workload.model)
     if workload.outputs > 1:
-        if options.target not in ("first", "all"):
+        if config.target not in ("first", "all"):
             raise TorchspeedError(f"{workload.name} forecasts every column; leave out --target")
-        options = replace(options, target="all", every_step=workload.horizon is not None)
-    elif options.target == "all" and "outputs" not in arguments:
+        config = replace(config, target="all", every_step=workload.horizon is not None)
+    elif config.target == "all" and "outputs" not in arguments:
         raise TorchspeedError(f"{workload.name} forecasts one column; give --target NAME")
-    shape = (options.window, options.features or workload.input_shape[1])
-    data = load_data(config.data, replace(options, shape=shape))
+    shape = (config.window, config.features or workload.input_shape[1])
+    data = load_data(config.data, replace(config, shape=shape))
     window, features = data.item_shape
-    overrides: dict[str, Any] = {**workload.overrides, "window": window, "features": features}
-    if workload.horizon is not None:
-        overrides["horizon"] = options.horizon
-    if "label" in arguments:  # steps that a decoder starts from: at most the whole window
-        overrides["label"] = window
-    if "target" in arguments:
-        overrides["target"] = data.target
-    if "outputs" in arguments:
-        overrides["outputs"] = features if data.target is None else 1
-    return data, overrides
+    fitting = {
+        "window": window,
+        "features": features,
+        "horizon": config.horizon,
+        "label": window,  # steps that a decoder starts from: at most the whole window
+        "target": data.target,
+        "outputs": features if data.target is None else 1,
+    }
+    return data, {name: fitting[name] for name in fitting.keys() & set(arguments)}
 
 
 def _one_line(make: Callable[[], Made]) -> Made:

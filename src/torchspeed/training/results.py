@@ -1,5 +1,6 @@
 """Results of a run as plain records, which can be written as JSON."""
 
+import json
 import math
 import statistics
 from collections.abc import Iterable
@@ -129,7 +130,8 @@ class RunResult:
         values: dict[str, Any] = asdict(self) | {"items_per_s": self.items_per_s}
         if self.forecast is not None:
             values["forecast"]["in_words"] = self.forecast.in_words
-        return {key: _finite(value) for key, value in values.items()}
+        plain: dict[str, Any] = json.loads(json.dumps(values), parse_constant=lambda _: None)
+        return plain
 
 
 def rank_times(rank: int, loops: list[LoopResult]) -> RankTimes:
@@ -168,14 +170,3 @@ def time_to_accuracy(epochs: list[EpochRecord], target: float | None) -> Accurac
 
 def _best(accuracies: Iterable[float | None]) -> float | None:
     return max((accuracy for accuracy in accuracies if accuracy is not None), default=None)
-
-
-def _finite(value: Any) -> Any:
-    """Replace infinite and undefined numbers by None at every level: JSON has none."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, dict):
-        return {key: _finite(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_finite(inner) for inner in value]
-    return value

@@ -48,11 +48,9 @@ class Run:
         config = complete(replace(config, device=ranks.own_device(config.device)))
         if config.threads is not None:
             torch.set_num_threads(config.threads)
-        options = replace(config.data_options, seed=config.seed)
-        if config.data == "dummy" and options.items is None:
+        if config.data == "dummy" and config.items is None:
             items = max(FEWEST_DUMMY_ITEMS, DUMMY_STEPS * config.batch_size * ranks.world())
-            options = replace(options, items=items)
-        config = replace(config, data_options=options)
+            config = replace(config, items=items)
         model, data, loss = prepare(config, trains=trains)
         if config.patience is None:
             # A cosine reaches its small rates, with the least losses, only at its end.
@@ -187,8 +185,7 @@ class Run:
                 self.forward(self.model, self.loss, *self.place(batch))[0].float().cpu()
                 for batch in islice(batches, self.config.limit_batches)
             ]
-        horizon = self.config.data_options.horizon
-        return forecast_report(data, data.scale, horizon, torch.cat(outputs), epoch)
+        return forecast_report(data, data.scale, self.config.horizon, torch.cat(outputs), epoch)
 
     def accuracy(self, loop: LoopResult) -> float | None:
         """Return the share of items classified correctly; None for a forecast."""
@@ -229,7 +226,7 @@ def read_saved(path: Path) -> dict[str, Any]:
         saved = None
     if not isinstance(saved, dict):
         raise TorchspeedError(
-            f"{path} is damaged or not a checkpoint of this version; delete it and begin anew"
+            f"{path} is damaged or not a checkpoint of this version; give another, or begin anew"
         )
     return saved
 
@@ -266,7 +263,7 @@ def infer(
                 "--model-kwargs that it was trained with"
             ) from None
     batches = run.loader(run.data.test, ranks.share(len(run.data.test)))  # type: ignore[arg-type]
-    result = _inference(run, "inference", batches, len(batches))
+    result = _inference(run, "inference", batches)
     return replace(result, forecast=run.forecast_report(epoch=None))
 
 
@@ -281,7 +278,7 @@ def infer_smoothly(config: RunConfig, *, observer: Observer = NOBODY) -> RunResu
     available = len(run.data.test)  # type: ignore[arg-type]
     indices = ranks.share(min(available, SMOOTH_ITEMS))
     items = DataLoader(Subset(run.data.test, indices), batch_size=None, num_workers=config.workers)
-    return _inference(run, "smooth-inference", items, len(indices))
+    return _inference(run, "smooth-inference", items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,9 +295,9 @@ class SmoothRun(Run):
         return inputs, targets.expand(size, *targets.shape)
 
 
-def _inference(run: Run, command: str, batches: Iterable[Any], available: int) -> RunResult:
-    """Return the result of one loop without training over a number of batches."""
-    run.announce(run.steps(available))
+def _inference(run: Run, command: str, batches: DataLoader[Any]) -> RunResult:
+    """Return the result of one loop without training."""
+    run.announce(run.steps(len(batches)))
     run.model.eval()
     loop = run.loop(batches, run.infer, warmup=WARMUP, observer=run.observer)
     everywhere = summed(loop)
