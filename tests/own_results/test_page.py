@@ -85,7 +85,6 @@ def stored_history() -> History:
 
 @pytest.fixture(scope="module")
 def stored_findings(stored_history: History) -> Findings:
-    """What the committed results show."""
     return analyse(stored_history)
 
 
