@@ -29,24 +29,8 @@ settings.register_profile(
 )
 settings.load_profile("this project")
 
-LONGEST = (
-    "tests/end_to_end/test_fresh_clone.py",
-    "tests/test_lint.py",
-    "tests/studies/test_sweep.py",
-    "tests/training/test_ranks.py",
-    "tests/own_results/test_page.py",
-    "tests/measure/test_compile_cost.py",
-    "tests/docs/test_commands.py",
-    "tests/studies/test_reproductions.py",
-    "tests/end_to_end/test_wheel.py",
-    "tests/docs/test_outputs.py",
-    "tests/benchmarks/test_added_model.py",
-    "tests/probes/test_operators.py",
-    "tests/cli/test_commands.py",
-    "tests/benchmarks/test_suites.py",
-    "tests/models/test_plain_and_tuned.py",
-)
-"""Files that take longest. They start first, so that no worker is left with one at the end."""
+LONGEST = ("end_to_end", "test_lint.py", "studies", "own_results", "measure", "docs", "training")
+"""What takes longest starts first, so that no worker is left with one test at the end."""
 
 TEMPORARY = pytest.StashKey[str]()
 """Folder of everything temporary of a run, of its tests and of what they start."""
@@ -54,7 +38,7 @@ TEMPORARY = pytest.StashKey[str]()
 
 def pytest_configure(config: pytest.Config) -> None:
     """Let Ctrl-C reach what tests start, and give all of it one temporary folder."""
-    if renamed := [group for group in LONGEST if not (ROOT / group).exists()]:
+    if renamed := [group for group in LONGEST if not (ROOT / "tests" / group).exists()]:
         raise pytest.UsageError(f"LONGEST of tests/conftest.py names {renamed[0]}; correct it")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background job inherits that
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -89,13 +73,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
         for marker in item.iter_markers("needs"):
             if _lacks(*marker.args):
                 item.add_marker(pytest.mark.skip(reason=f"needs {marker.args[0]}"))
-    order = {file: index for index, file in enumerate(LONGEST)}
-    items.sort(key=lambda item: order.get(_file(item), len(LONGEST)))
+    items.sort(key=_turn)
     yield
 
 
 def _file(item: pytest.Item) -> str:
     return item.path.relative_to(ROOT).as_posix()
+
+
+def _turn(item: pytest.Item) -> int:
+    file = _file(item).removeprefix("tests/")
+    longest = (index for index, name in enumerate(LONGEST) if file.startswith(name))
+    return next(longest, len(LONGEST))
 
 
 @pytest.hookimpl(wrapper=True)

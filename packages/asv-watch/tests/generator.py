@@ -202,7 +202,6 @@ def _with_hostile_names(plan: Plan) -> Plan:
 
 
 def _plant(plan: Plan, rng: np.random.Generator, measured: list[int]) -> list[_Step]:
-    """Choose the steps."""
     models = [str(model) for suite in plan.suites for model in suite.params.get("model", ())]
     places = measured[5:-5]
     if not places:

@@ -32,7 +32,6 @@ def wait_until(is_so: Callable[[], bool], seconds: float = 60.0) -> bool:
 
 
 def runs(pid: int) -> bool:
-    """Return whether a process still runs."""
     try:
         return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:

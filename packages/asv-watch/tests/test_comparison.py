@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from asv_watch.comparison import Clock, Comparison, Outcome, Rounds, Sitting
+from asv_watch.comparison import Comparison, Outcome, Rounds, Sitting
 from asv_watch.statistics.rule import Verdict
 from asv_watch.versions.version import Version
 from tests.making import commit_hash
@@ -73,15 +73,6 @@ def test_numbers_without_a_ratio_say_why(rounds: Rounds, reason: str) -> None:
     assert comparison.ratio(0, 1) is None
     assert comparison.star(0.0) is None
     assert reason in comparison.why_no_ratio(0, 1)[1]
-
-
-@pytest.mark.parametrize(("clock", "expected"), [("", 1.5), ("process", 1.1)])
-def test_cpu_time_replaces_wall_time_where_it_is_the_clock(clock: Clock, expected: float) -> None:
-    rounds, cpu = ((1.0, 1.5),) * 3, ((1.0, 1.1),) * 3
-    ratio = Comparison("x", 9, rounds=rounds, cpu=cpu, clock=clock).ratio(0, 1)
-    assert ratio is not None
-    assert ratio.clock == clock
-    assert ratio.ratio == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,6 @@ QUESTIONS = {
         "memory darnn · cpu · forward · peak memory",
     ),
     "Did it need more memory?": ("#/releases", SECTION, "memory: ✗ worse 1 worse"),
-    "What was skipped, and why?": ("#/about", "#about-app", r"skipped \d+ cases: no GPU on this"),
     "How small a change can be seen?": ("#/about", SECTION, "Smallest detectable change"),
     "How old is this value?": (CASE, ".facts", r"\d ms at [0-9a-f]{8} · 20\d\d-\d\d-\d\d"),
     "Is a transformer's training slower than with an older torch?": (

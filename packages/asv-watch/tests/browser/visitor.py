@@ -110,7 +110,6 @@ class Visitor:
         return [[plain(cell) for cell in row] for row in cells]
 
     def follow(self, link: Locator) -> Page:
-        """Goes where a link leads."""
         link.click()
         return self.settled()
 

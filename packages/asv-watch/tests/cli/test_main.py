@@ -1,12 +1,11 @@
 """The whole command: what it imports, and each way it cannot succeed: one line that says why."""
 
 import os
-import signal
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -78,37 +77,12 @@ def test_a_wrong_command_line_is_one_line(
     assert error.endswith(f"{message}\n")
 
 
-SLOW = """
-import sys, time
-from unittest.mock import patch
-from asv_watch.cli import main
-
-def wait(*_):
-    print("begun", flush=True)
-    time.sleep(60)
-
-with patch("asv_watch.asv.conf.load_settings", wait):
-    sys.exit(main.main(sys.argv[1:]))
-"""
-
-
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
-def test_a_signal_ends_a_command(name: str, make_repository: Callable[..., Path]) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-c", SLOW, "results", "check"],
-        cwd=make_repository({"a": ""}),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "begun\n"
-    number = signal.Signals[name]
-    process.send_signal(number)
-    _, errors = process.communicate()
-    how = "interrupted" if name == "SIGINT" else f"ended by {name}"
-    assert errors == f"asv-watch: {how}\n"
-    assert process.returncode == 128 + number
+def test_an_interrupt_of_what_measures_nothing_promises_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("asv_watch.asv.conf.load_settings", Mock(side_effect=KeyboardInterrupt))
+    assert main(["results", "check"]) == 130
+    assert capsys.readouterr().err == "asv-watch: interrupted\n"
 
 
 SUITE = "def track_it():\n    return 1\n"

@@ -261,6 +261,7 @@ def test_a_busy_machine_costs_no_rounds_and_the_ratio_is_that_of_the_cpu_times()
     by_wall = _busy(computes=False).ratio(0, 1)
     assert by_wall is not None
     assert (by_wall.clock, by_wall.rounds) == ("", 16)
+    assert by_wall.ratio < 1, "that of the wall times"
 
 
 def test_the_clock_is_named_in_the_table_and_json() -> None:

@@ -35,18 +35,6 @@ def relative(history: ReleaseHistory, case: str) -> dict[str, float]:
     return {release: ratio.ratio for release, ratio in history.relative.get(case, {}).items()}
 
 
-def test_releases_are_ordered_as_versions_and_only_neighbours_are_steps() -> None:
-    history = history_of(
-        compared_releases("2.9.1", "2.10.0", {"a": 0.9}),
-        compared_releases("2.8.0", "2.9.1", {"a": 0.8}),
-        compared_releases("2.8.0", "2.10.0", {"b": 0.5}),
-    )
-    assert history.releases == ("2.8.0", "2.9.1", "2.10.0")
-    steps = [(step.before, step.after) for step in history.steps]
-    assert steps == [("2.9.1", "2.10.0"), ("2.8.0", "2.9.1")]
-    assert relative(history, "b") == pytest.approx({"2.8.0": 2.0})
-
-
 def test_nothing_leads_to_a_release_beyond_a_missing_ratio() -> None:
     history = history_of(
         compared_releases("2.1.0", "2.2.0", {"a": 0.9}),
@@ -85,19 +73,6 @@ def test_noise_is_of_releases_against_themselves_without_imports() -> None:
     assert history_of(known, other).null_ratios == ()
     [ratio] = history_of(known, again, null, other).null_ratios
     assert ratio.ratio == pytest.approx(1.002)
-
-
-def test_releases_of_each_requirement_have_a_history_of_their_own() -> None:
-    torch = compared_releases("2.1.0", "2.2.0", {"a": 0.9})
-    numpy = [
-        compared_releases(before, after, {"a": 1.1}, requirement="numpy")
-        for before, after in (("2.3.0", "2.4.0"), ("2.4.0", "2.5.0"))
-    ]
-    histories = release_histories({"m": graphs_of(torch, *numpy)})
-    assert [(history.requirement, history.releases) for history in histories] == [
-        ("numpy", ("2.3.0", "2.4.0", "2.5.0")),
-        ("torch", ("2.1.0", "2.2.0")),
-    ]
 
 
 def test_a_release_that_cannot_be_installed_is_named_until_it_is_compared() -> None:

@@ -4,7 +4,6 @@ import json
 import math
 import re
 from collections.abc import Callable
-from html import unescape
 from pathlib import Path
 
 import pytest
@@ -90,19 +89,12 @@ def test_a_slowdown_of_7_percent_goes_the_whole_way_in_one_night(
     assert change.interval is not None
     assert change.interval[0] > 1
 
-    html = project / "html"
-    index = json.loads((html / "index.json").read_text())
-    headline = index["overview"]["headline"]
-    assert "made 1 case slower" in headline
-    assert headline in unescape((html / "index.html").read_text())
+    index = json.loads((project / "html/index.json").read_text())
+    assert "made 1 case slower" in index["overview"]["headline"]
     [shown] = index["changes"]
     assert re.fullmatch(r"\+[67]\.\d %", shown["text"])
     assert index["commits"][shown["c"]][0] == culprit
     assert "all of it: aten::cumsum" in shown["cause"]
-    assert "<title>speed: 1 worse</title>" in (html / "badge.svg").read_text()
-    [_, title] = re.findall("<title>(.*)</title>", (html / "feed.xml").read_text())
-    assert re.search(r"slow.*: worse, \+[67]\.\d", title)
-    assert "plain" not in title
     report, _ = run_driver("report", project, tmp_path)
     assert re.match(r"### `.* slow`: worse, \+[67]\.\d\s% \(", report)
     assert f"- **Commit**: {culprit[:8]}\n" in report

@@ -130,12 +130,9 @@ def test_a_line_that_was_removed_is_missed(tmp_path: Path, line: int) -> None:
     assert problems == [Problem(str(path), message) for message in messages]
 
 
-@pytest.mark.parametrize(
-    ("old", "new"), [("1.1", "1.2"), ("no device", "none"), ("00002", "00003")]
-)
-def test_a_line_that_was_changed_is_named(tmp_path: Path, old: str, new: str) -> None:
+def test_a_sitting_whose_versions_were_changed_is_named(tmp_path: Path) -> None:
     path = write(tmp_path)
-    path.write_text(path.read_text().replace(old, new))
+    path.write_text(path.read_text().replace("00002", "00003"))
     [problem] = read_record(tmp_path)[1]
     assert "of lines 1 to 5 some were changed" in problem.message
 

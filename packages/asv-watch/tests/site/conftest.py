@@ -46,7 +46,6 @@ class Project:
 
     @property
     def index(self) -> Any:
-        """The index of the published site."""
         return self.data("index")
 
     def data(self, name: str) -> Any:

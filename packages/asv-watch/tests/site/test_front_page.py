@@ -64,8 +64,11 @@ def test_the_first_screen_names_what_lasts_and_not_what_went_away(quiet: Project
     assert "2.2 times as long by torch 2.9.1" in sentence.why
     assert overview.title == "torch 2.10.0 made 1 of 2 cases faster, on ci-2core."
     [group] = grid["groups"]
-    cells = {row["title"]: [c and c["text"] for c in row["cells"]] for row in group["rows"]}
-    assert sorted(cells.values()) == [["+50", "−33"], ["2.2×", ""]]
+    cells = [[c and (c["text"], c["verdict"]) for c in row["cells"]] for row in group["rows"]]
+    assert sorted(cells) == [
+        [("+50", "worse"), ("−33", "better")],
+        [("2.2×", "worse"), ("", "same")],
+    ]
     totals = {row["title"]: row["total"]["verdict"] for row in group["rows"]}
     assert sorted(totals.values()) == ["same", "worse"]
 
