@@ -81,6 +81,21 @@ def test_a_day_may_show_a_difference_by_way_of_other_releases() -> None:
     assert (ratio.days, ratio.days_showing) == (1, 2)
 
 
+def test_a_case_varies_as_its_own_repeats_show_and_a_new_one_as_all_of_them_do() -> None:
+    apart = {"steady": 1.0, "unsteady": 1.05, "as unsteady": 1.05}
+    machine = MachineGraphs(
+        [
+            replace(compared({"2.0.0": 1.0, "2.1.0": level}, day * DAY, seed=day), case=case)
+            for case, factor in apart.items()
+            for day, level in enumerate((1.0, factor) * 4)
+        ]
+    )
+    between = {case: graph.between for case, graph in machine.releases("torch").items()}
+    assert between["steady"] < 0.003
+    assert 0.015 < between["unsteady"] == pytest.approx(between["as unsteady"], rel=0.2)
+    assert machine.usual_between("time") > 2 * MachineGraphs(()).usual_between("time")
+
+
 def test_what_other_sittings_contradict_is_named_for_each_further_version() -> None:
     odd = LADDER | {"2.3.0": 1.3}
     sittings = [compared(LADDER, day * DAY, seed=day) for day in range(8)]
