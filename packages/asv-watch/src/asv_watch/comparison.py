@@ -263,8 +263,8 @@ class Comparison(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
         return msgspec.structs.replace(
             self,
             rounds=tuple(_complete(self.rounds, [version])),
-            wall=tuple(_complete(self.wall, [version])),
-            cpu=tuple(_complete(self.cpu, [version])),
+            wall=(),
+            cpu=(),
             least_spread=0.0,
             skipped={0: self.skipped[version]} if version in self.skipped else {},
             failed={0: self.failed[version]} if version in self.failed else {},

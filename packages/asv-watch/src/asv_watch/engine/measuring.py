@@ -136,7 +136,8 @@ def _measure_group(
                     began = time.monotonic()
                     message = _measure(measured, servers, case, number, keep_round)
                     count, took_s[case] = count + 1, time.monotonic() - began
-                    left, mean_s = measured.rounds_left(), statistics.fmean(took_s.values())
+                    left = {other: measured.rounds_left(other) for other in measured.open}
+                    mean_s = statistics.fmean(took_s.values())
                     left_s = later * mean_s
                     left_s += sum(left[other] * took_s.get(other, mean_s) for other in left)
                     words = f", {human_time(left_s)} left" if left_s else ""
