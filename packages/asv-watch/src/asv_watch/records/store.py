@@ -107,6 +107,16 @@ _ENDED = msgspec.json.Decoder(dict[Literal["end"], _End])
 _CASE = msgspec.json.Decoder(Comparison)
 
 
+def check_machine(results: Path, machine: str) -> None:
+    """Refuse a machine without results where others have some; an empty name is no machine."""
+    known = sorted(path.name for path in results.glob("[!.]*") if path.is_dir())
+    if machine and known and machine not in known:
+        raise WatchError(
+            f"machine {machine[:100]!r} has no results in {results}; give --machine "
+            f"{' or '.join(known)}"
+        )
+
+
 def file_of(results: Path, sitting: Sitting) -> Path:
     """Return the file of the record that has a sitting."""
     begun = datetime.datetime.fromtimestamp(sitting.at, datetime.UTC)
