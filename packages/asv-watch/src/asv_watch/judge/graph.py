@@ -100,7 +100,6 @@ class CaseGraph(RatioGraph[Node]):
         return msgspec.structs.replace(ratio, days_showing=days)
 
     def _days_showing(self, ratio: Ratio, before: Node, after: Node) -> int:
-        """Count the days (UTC) whose comparisons show a difference without those of others."""
         by_day: dict[int, list[Star[Node]]] = defaultdict(list)
         for comparison, star in zip(self._comparisons, self.stars, strict=True):
             by_day[comparison.at // DAY].append(star)

@@ -33,7 +33,6 @@ class RunColumns:
     stored: Sequence[records.Run]
 
     def __len__(self) -> int:
-        """Return the number of runs."""
         return len(self.stored)
 
     @cached_property
