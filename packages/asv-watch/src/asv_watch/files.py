@@ -86,11 +86,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def check_output(path: Path) -> None:
-    """Refuse what `write_output` cannot write to, before a command takes hours; write nothing.
-
-    Raises:
-        WatchError: It is a folder, or would lie in none that can be written.
-    """
+    """Refuse what `write_output` cannot write to, before a command takes hours; write nothing."""
     folder = Path(os.path.realpath(path)).parent
     is_special = path.exists() and not path.is_file()
     can_write = is_special or (folder.is_dir() and os.access(folder, os.W_OK))

@@ -43,7 +43,6 @@ class Display(AbstractContextManager["Display"]):
     """Shows progress: as a bar on a terminal, elsewhere as one line per step."""
 
     def __init__(self) -> None:
-        """Show nothing yet, on standard output."""
         self._console = _Output(
             file=getattr(sys.stdout, "unfiltered", sys.stdout),  # to draw on a terminal
             soft_wrap=True,

@@ -149,11 +149,13 @@ def test_only_changes_since_a_revision_are_reported(
 
 
 @pytest.mark.usefixtures("hashes")
-def test_only_changes_of_a_known_machine_are_reported(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_machine_or_folder_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(_reported(capsys, "--machine", "m")) == 1
     assert main(["report", "--machine", "typo"]) == 1
     message = r"machine .typo. has no results in \S+; give --machine m\n$"
     assert re.search(message, capsys.readouterr().err)
+    assert main(["report", "--json", "missing/it.json"]) == 1
+    assert "missing/it.json cannot be written; name a file" in capsys.readouterr().err
 
 
 def test_a_report_is_printed_whatever_standard_output_can_encode(hashes: list[str]) -> None:

@@ -81,7 +81,6 @@ class MeasurableCase:
     process: str = ""
     """Cases with equal `process` share one process per side and are measured one after the other;
     timed ones in forks of it, where forks are as fast."""
-
     sides: tuple[str, ...] = ()
     """The case of each side where they differ (`asv_watch.comparison.Comparison.cases`)."""
 

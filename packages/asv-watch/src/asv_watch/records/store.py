@@ -180,12 +180,6 @@ def read_record(
     return sorted(newest.values(), key=lambda each: (each.sitting.at, each.at)), problems
 
 
-def read_sitting(results: Path, sitting: Sitting) -> dict[str, Comparison]:
-    """Return the finished cases of a sitting by name."""
-    comparisons, _ = read_record(results, sitting.machine)
-    return {each.case: each for each in comparisons if each.sitting.key == sitting.key}
-
-
 class RunKey(NamedTuple):
     """What a run measured, and where."""
 
