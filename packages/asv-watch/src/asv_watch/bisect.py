@@ -274,7 +274,7 @@ def bisect(
         ends = side(workplace, before), side(workplace, after)
         candidates = candidates_between(workplace, *ends)
         import_folders(workplace, ends)
-        case = find_case(workplace, ends, selection)
+        case, status = find_case(workplace, ends, selection)
         count = len(candidates) - 1  # the first one is what the others are compared with
         versions = {end.version.commit for end in ends if end.version}
         noun = "commit" if len(versions) > 1 else "release"
@@ -292,7 +292,7 @@ def bisect(
             difference.reason = f"or one of {culprit.between} versions before it, without a result"
         answer.differences.append(difference)
     answers.write_answer(answer, json_file)
-    return ExitStatus.DONE
+    return status
 
 
 def describe_culprit(repository: Path, culprit: Culprit) -> str:

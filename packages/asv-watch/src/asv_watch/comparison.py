@@ -44,7 +44,6 @@ Finite = Annotated[float, msgspec.Meta(gt=-1e300, lt=1e300)]
 Rounds = tuple[tuple[Finite | None, ...], ...]
 """For each round one number for each version; ``None`` if a version gave none."""
 
-
 DAY = 86_400
 """Seconds of a day (UTC)."""
 SMALL = 0.05
@@ -178,7 +177,7 @@ class Ratio(msgspec.Struct, frozen=True):
     @property
     def needs_second_day(self) -> bool:
         """Whether it is a small difference that fewer than two days show."""
-        is_small = abs(math.log(self.ratio)) < math.log1p(SMALL) if self.ratio else False
+        is_small = abs(self.ratio - 1) < SMALL  # as it is written, for more and for less
         return self.differs and not self.exact and is_small and self.days_showing < ENOUGH_DAYS
 
 
@@ -263,8 +262,8 @@ class Comparison(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
         return msgspec.structs.replace(
             self,
             rounds=tuple(_complete(self.rounds, [version])),
-            wall=tuple(_complete(self.wall, [version])),
-            cpu=tuple(_complete(self.cpu, [version])),
+            wall=(),
+            cpu=(),
             least_spread=0.0,
             skipped={0: self.skipped[version]} if version in self.skipped else {},
             failed={0: self.failed[version]} if version in self.failed else {},

@@ -165,12 +165,12 @@ def explain(
     with open_workplace(Path.cwd(), "explain", release="all", machine=machine) as workplace:
         sides = side(workplace, before, release), side(workplace, after, release)
         import_folders(workplace, sides)
-        case = find_case(workplace, sides, selection)
+        case, status = find_case(workplace, sides, selection)
         print(f"profiling {case.name}", flush=True)
         explanation = explain_case(workplace, sides, case)
     names = sides[0].name, sides[1].name
     print(f"\n{report(explanation, *names, workplace.declared.layout)}")
-    return ExitStatus.DONE
+    return status
 
 
 _ROWS = 10

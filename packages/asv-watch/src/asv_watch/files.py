@@ -85,6 +85,15 @@ def write_whole(path: Path, content: bytes) -> None:
     _sync_folder(path.parent)
 
 
+def check_output(path: Path) -> None:
+    """Refuse what `write_output` cannot write to, before a command takes hours; write nothing."""
+    folder = Path(os.path.realpath(path)).parent
+    is_special = path.exists() and not path.is_file()
+    can_write = is_special or (folder.is_dir() and os.access(folder, os.W_OK))
+    if path.is_dir() or not can_write:
+        raise WatchError(f"{path} cannot be written; name a file in a folder of yours")
+
+
 def write_output(path: Path, content: bytes) -> None:
     """Write to what a person named: a file is replaced, a device or a fifo is written into.
 

@@ -65,7 +65,6 @@ SIDE = "COMMIT[@RELEASE]"
 Before = Annotated[str, typer.Option(metavar=SIDE, help="The baseline; . is the working tree.")]
 After = Annotated[str, typer.Option(metavar=SIDE, help="What is compared with the baseline.")]
 
-
 _PYTHON_VERSION = re.compile(r"(pypy)?[0-9][0-9.]*t?")
 
 

@@ -1,5 +1,6 @@
 """Shows how far a measurement has come, and how long it will still take."""
 
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from rich import progress
 from rich.console import Console
 
 from asv_watch.machine.budget import Budget
-from asv_watch.text.terminal import printable, unfiltered_output
+from asv_watch.text.terminal import printable
 
 SECONDS_BETWEEN_LINES = 30.0
 """A step whose end is not in sight has a new line this often."""
@@ -42,9 +43,8 @@ class Display(AbstractContextManager["Display"]):
     """Shows progress: as a bar on a terminal, elsewhere as one line per step."""
 
     def __init__(self) -> None:
-        """Show nothing yet, on standard output."""
         self._console = _Output(
-            file=unfiltered_output(),
+            file=getattr(sys.stdout, "unfiltered", sys.stdout),  # to draw on a terminal
             soft_wrap=True,
             markup=False,
             emoji=False,

@@ -17,6 +17,7 @@ from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.changes import Change
 from asv_watch.records.history import History
 from asv_watch.records.loading import COMPARED_ELSEWHERE
+from asv_watch.records.store import check_machine
 from asv_watch.site.build import publish_site
 from asv_watch.site.change_data import cause, commits_of
 from asv_watch.site.contents import Contents, read_contents
@@ -69,11 +70,12 @@ def report(
     """Print changes, those of the newest commits first, and name damaged results.
 
     Raises:
-        WatchError: there is no checkout, nothing was ever measured, or a commit is unknown.
+        WatchError: there is no checkout, nothing was ever measured, or a name is unknown.
     """
     root = Path.cwd()
     check_checkout(root)
     configuration = read_configuration(root)
+    check_machine(configuration.results, machine)
     commits = read_commits(configuration.repository, configuration.branch)
     contents = read_contents(configuration, commits)
     history = contents.history

@@ -96,7 +96,7 @@ def test_every_change_is_found_between_the_nearest_versions_that_can_be_measured
         assert len(set(asked)) == len(asked) <= len(changes) * count.bit_length()
 
 
-def test_a_half_that_is_unclear_is_searched_where_the_other_is_the_same() -> None:
+def test_a_half_that_is_unclear_is_searched_only_where_the_other_is_the_same() -> None:
     def compare(before: int, after: int) -> Answer:
         if before < 2 < after or (before, after) == (0, 2):
             return Answer.UNKNOWN
@@ -106,8 +106,5 @@ def test_a_half_that_is_unclear_is_searched_where_the_other_is_the_same() -> Non
         return compare(before, midpoint), compare(midpoint, after)
 
     assert list(narrow(0, 4, split)) == [(1, 2)]
-
-
-def test_a_range_whose_halves_are_both_unclear_stays_as_it_is() -> None:
     for answer in (Answer.UNKNOWN, Answer.SAME):
         assert list(narrow(0, 8, lambda *_, answer=answer: (answer, answer))) == [(0, 8)]

@@ -56,7 +56,7 @@ def project(make_project: Callable[..., Path]) -> Path:
     return root
 
 
-def test_compare_and_gate_go_on_with_the_other_suites(project: Path, tmp_path: Path) -> None:
+def test_commands_go_on_with_the_other_suites(project: Path, tmp_path: Path) -> None:
     _, errors = run_driver("bench", project, tmp_path, "--cases", "nosuch", status=1)
     assert errors.endswith("\nasv-watch: no case matches nosuch; try a part of a name\n")
 
@@ -66,6 +66,9 @@ def test_compare_and_gate_go_on_with_the_other_suites(project: Path, tmp_path: P
     assert "| `suite.track_words` |" in printed
     assert "Failed: helped.track_help: HEAD" in printed
     assert "ImportError: cannot import name 'helper' from 'package'" in printed
+    one_case = *before, "--after", "HEAD", "--cases", "words"
+    printed, errors = run_driver("bisect", project, tmp_path, *one_case, status=SOME_FAILED)
+    assert (MISSING in errors.splitlines(), "do not differ" in printed) == (True, True)
 
     file = tmp_path / "gate.json"
     arguments = ("--base", "main", "--json", str(file))

@@ -85,7 +85,6 @@ def time_raises():
 time_raises.timeout = 3
 """
 
-
 Change = Callable[[dict[str, str]], tuple[Side, Changed]]
 
 
@@ -205,13 +204,8 @@ def test_code_that_no_profile_sees_is_found_by_its_names_in_c_and_in_python(
     changed = read_changes(repository, "HEAD~1", after, [path])
     assert not changed.is_traceable
     functions = ("itertools.count", "others.all_distinct", "package.all_distinct")
-    cases = [
-        MeasurableCase(f"suite.{name}.time_it({name!r})", f"suite.{name}.time_it-0", 30.0)
-        for name in functions
-    ]
-    assert [case.name for case in rank(cases, {}, {}, changed)] == [
-        case.name for case in reversed(cases)
-    ]
+    cases = _named(*(f"suite.{name}.time_it" for name in functions))
+    assert rank(cases, {}, {}, changed) == cases[::-1]
 
 
 NOTES_CALLS = """

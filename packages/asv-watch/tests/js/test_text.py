@@ -65,6 +65,8 @@ def _is_near(word: str, expected: str) -> bool:
 
 
 def test_an_interval_of_cpu_time_names_its_clock() -> None:
+    counted = evaluate("text/format.js", "module.plural(argument, 'case')", 1365)
+    assert counted == quantities.counted(1365, "case") == "1,365 cases"
     shown = evaluate("text/format.js", 'module.formatInterval(argument, "process")', (1.04, 1.06))
     assert shown == quantities.interval((1.04, 1.06), "process")
 

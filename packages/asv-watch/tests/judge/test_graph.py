@@ -57,6 +57,7 @@ def test_two_calls_in_one_hour_are_two_sittings_which_may_disagree() -> None:
     [
         ({0: 1.03}, 1, 1, True),
         ({0: 0.97}, 1, 1, True),
+        ({0: 0.952}, 1, 1, True),  # as a logarithm it is more than 5 %
         ({0: 1.04, 7200: 1.04}, 1, 1, True),
         ({0: 1.03, DAY: 1.03}, 2, 2, False),
         ({0: 1.035, DAY: 1.012, 2 * DAY: 1.035}, 3, 2, False),

@@ -158,7 +158,10 @@ def test_a_suspicion_stays_while_runs_are_added_to_a_long_history() -> None:
         assert suspected(values[:count], levels) == [300]
 
 
-def test_levels_are_kept_in_a_file_which_may_be_damaged(tmp_path: Path) -> None:
+def test_levels_are_kept_in_a_file_which_may_be_damaged_or_none(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with kept_levels(tmp_path / "file" / "folder") as levels:
+        assert suspected(noisy({20: 1.3}), levels) == [20]
     values = noisy({200: 1.3}, 400)
     for damage in (None, bytes(16), b"", None):
         with kept_levels(tmp_path / "new" / "folder") as levels:
@@ -166,9 +169,3 @@ def test_levels_are_kept_in_a_file_which_may_be_damaged(tmp_path: Path) -> None:
         [path] = tmp_path.rglob("*.msgpack")
         if damage is not None:
             path.write_bytes(damage + path.read_bytes()[16:-10])
-
-
-def test_levels_that_cannot_be_kept_are_found_again(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with kept_levels(tmp_path / "file" / "folder") as levels:
-        assert suspected(noisy({20: 1.3}), levels) == [20]

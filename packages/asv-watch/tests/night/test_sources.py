@@ -5,6 +5,7 @@ A fault of the machine, such as a full disk or no network, counts against no com
 
 import errno
 import itertools
+import math
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -118,9 +119,6 @@ def make_project(make_repository: Callable[..., Path]) -> MakeProject:
     return lambda count: Project(make_repository({"x": "0"}), count)
 
 
-NAN = float("nan")
-
-
 def test_cases_of_nights_alone_come_after_the_short_set(make_project: MakeProject) -> None:
     project = make_project(3)
     store_benchmarks(project.folder / "results", TIME_A | {"short": {"n": [1]}})
@@ -132,7 +130,7 @@ def test_cases_of_nights_alone_come_after_the_short_set(make_project: MakeProjec
 
     further = r"time_a\(2"
     for index in range(3):
-        project.measure(index, NEW, 1, NAN)
+        project.measure(index, NEW, 1, math.nan)
     # Nothing was measured in them before, so that there is nothing to compare with.
     assert reasons(further) == ["new commit", "newest commit, more cases"]
     project.measure(1, NEW, 1, 1)
@@ -145,16 +143,13 @@ def test_cases_of_nights_alone_come_after_the_short_set(make_project: MakeProjec
     assert reasons(further, "time_a") == reasons("", "time_a")
 
 
-ALL = (1, 1)
-
-
 @pytest.mark.parametrize(
     ("count", "measured", "expected"),
     [
-        (9, {0: ALL, 8: ALL}, [4, 6, 2]),
-        (10, {0: ALL, 8: ALL}, [9]),
+        (9, {0: (1, 1), 8: (1, 1)}, [4, 6, 2]),
+        (10, {0: (1, 1), 8: (1, 1)}, [9]),
         (7, {}, [6, 5, 4, 3, 1, 2, 0]),
-        (4, {1: (1, None), 3: (1, NAN)}, [3, 2, 0]),
+        (4, {1: (1, None), 3: (1, math.nan)}, [3, 2, 0]),
     ],
     ids=["the largest gap", "the newest first", "the newest fail", "partly measured"],
 )

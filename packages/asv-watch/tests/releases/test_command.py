@@ -155,12 +155,10 @@ def test_releases_are_compared_once_and_the_list_says_so(project: Path, tmp_path
     assert printed.startswith("engine 9.1.0 against 9.0.0: ")
     row = r"^\| `suite\.Suite\.time_it\('all'\)` \| one day +\|.*: \+\d+\.\d % \("
     assert re.search(row, printed, re.M)
-    for option, value, message in (
-        ("--cases", "no_such", "no compared case matches no_such"),
-        ("--machine", "elsewhere", "no such releases were compared on elsewhere; give --machine "),
-    ):
-        printed, _ = _releases(project, tmp_path, "findings", option, value)
-        assert printed.startswith(message)
+    unknown = _releases(project, tmp_path, "findings", "--cases", "no_such")
+    assert unknown[0].startswith("no compared case matches no_such")
+    _, errors = _releases(project, tmp_path, "list", "--machine", "typo", status=1)
+    assert re.search(r"^asv-watch: machine 'typo' has no results .+; give --machine m$", errors)
 
 
 def _sittings(project: Path) -> list[tuple[Sitting, list[Comparison]]]:

@@ -50,6 +50,7 @@ def test_a_small_difference_is_pale_until_two_days_show_it(quiet: Project) -> No
         assert small["ratio"] == pairs[CASE][0][2] == 1.040457, "a tenth of a per cent is exact"
         page = (quiet.html / "index.html").read_text()
         assert "".join(re.findall(r"tile worse shade-(\d)", page)) == shades
+    assert {case["key"] for case in quiet.index["cases"] if case["compared"]} == {CASE, OTHER}
 
 
 def test_the_first_screen_names_what_lasts_and_not_what_went_away(quiet: Project) -> None:

@@ -148,6 +148,16 @@ def test_only_changes_since_a_revision_are_reported(
     assert re.search(r"'yesterday' is neither a commit, tag or ", capsys.readouterr().err)
 
 
+@pytest.mark.usefixtures("hashes")
+def test_an_unknown_machine_or_folder_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert len(_reported(capsys, "--machine", "m")) == 1
+    assert main(["report", "--machine", "typo"]) == 1
+    message = r"machine .typo. has no results in \S+; give --machine m\n$"
+    assert re.search(message, capsys.readouterr().err)
+    assert main(["report", "--json", "missing/it.json"]) == 1
+    assert "missing/it.json cannot be written; name a file" in capsys.readouterr().err
+
+
 def test_a_report_is_printed_whatever_standard_output_can_encode(hashes: list[str]) -> None:
     note = f'[[change]]\ncommit = "{hashes[2]}"\nkind = "expected"\ntext = "größer 😀"\n'
     Path("results/notes.toml").write_text(note, encoding="utf-8")

@@ -18,7 +18,7 @@ from asv_watch.asv.declared import Declared
 from asv_watch.asv.environments import make_environment
 from asv_watch.asv.selection import Selection, cases_of, in_short_set
 from asv_watch.engine.workplace import Side, Workplace
-from asv_watch.errors import MachineError, WatchError
+from asv_watch.errors import ExitStatus, MachineError, WatchError
 from asv_watch.machine.children import MemoryWatch, exit_in_words, limit_in_words, memory_limit
 from asv_watch.machine.commands import find_cause, run_command
 from asv_watch.machine.facts import gpu_is_plainly_absent
@@ -81,7 +81,6 @@ class MeasurableCase:
     process: str = ""
     """Cases with equal `process` share one process per side and are measured one after the other;
     timed ones in forks of it, where forks are as fast."""
-
     sides: tuple[str, ...] = ()
     """The case of each side where they differ (`asv_watch.comparison.Comparison.cases`)."""
 
@@ -337,17 +336,22 @@ def _process(benchmark: dict[str, Any], identity: str, uses_gpu: bool) -> str:
     return f"{suite}{identity.removeprefix(benchmark['name'])}"
 
 
-def find_case(workplace: Workplace, sides: Sequence[Side], selection: Selection) -> MeasurableCase:
+def find_case(
+    workplace: Workplace, sides: Sequence[Side], selection: Selection
+) -> tuple[MeasurableCase, ExitStatus]:
     """Return the only timed case that a selection matches, or else the only case of any kind.
+
+    The status says whether all suites can be imported; those of other cases do not matter else.
 
     Raises:
         WatchError: no case matches, or several do.
     """
-    listed = list_cases(workplace, sides, selection)
+    listing = list_benchmarks(workplace, sides, selection.pattern)
+    listed = choose_cases(listing.benchmarks, selection, workplace.declared)
     cases = [case for case in listed if case.is_timed] or listed
     if len(cases) > 1:
         raise WatchError(
             f"{selection} matches {len(cases)} cases, such as {cases[0].name} and "
             f"{cases[1].name}; name one"
         )
-    return cases[0]
+    return cases[0], ExitStatus.SOME_CASES_FAILED if listing.left_out else ExitStatus.DONE

@@ -35,7 +35,7 @@ from asv_watch.errors import MachineError, WatchError
 from asv_watch.machine.budget import Budget, run_within
 from asv_watch.machine.facts import machine_state
 from asv_watch.progress import Display, human_time, time_left
-from asv_watch.records.store import SittingWriter, append_lines, read_sitting, read_stored
+from asv_watch.records.store import SittingWriter, append_lines, read_record, read_stored
 from asv_watch.statistics.ratio import ESTIMATE
 
 _FEWEST_ROUNDS_OF_VALUES = 3
@@ -136,7 +136,8 @@ def _measure_group(
                     began = time.monotonic()
                     message = _measure(measured, servers, case, number, keep_round)
                     count, took_s[case] = count + 1, time.monotonic() - began
-                    left, mean_s = measured.rounds_left(), statistics.fmean(took_s.values())
+                    left = {other: measured.rounds_left(other) for other in measured.open}
+                    mean_s = statistics.fmean(took_s.values())
                     left_s = later * mean_s
                     left_s += sum(left[other] * took_s.get(other, mean_s) for other in left)
                     words = f", {human_time(left_s)} left" if left_s else ""
@@ -388,7 +389,8 @@ def measure(
         sitting = unfinished.continued(sitting)
         writer = SittingWriter(results, sitting)
         if kind != "run":  # whose cases are those to measure, also some that failed before
-            finished = read_sitting(results, sitting)
+            stored, _ = read_record(results, sitting.machine)
+            finished = {each.case: each for each in stored if each.sitting.key == sitting.key}
     elif all(side.version for side in sides):
         unfinished.forget()  # something else may be installed for the interpreters by now
     names = [*(result.case for result in extra), *(case.name for case in cases)]

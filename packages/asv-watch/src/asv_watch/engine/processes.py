@@ -101,7 +101,6 @@ class SideResult:
 Round = tuple[SideResult | None, ...]
 """Measurement of each side; ``None`` for a side that is not measured any more."""
 
-
 _Answer = TypedDict(
     "_Answer",
     {

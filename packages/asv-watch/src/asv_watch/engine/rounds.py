@@ -290,13 +290,11 @@ class RoundsOfCases:
     def _fewest_rounds(self, case: MeasurableCase) -> int:
         return case.rounds if self._sides == 1 else self._sampling.fewest_rounds
 
-    def rounds_left(self) -> dict[MeasurableCase, int]:
-        """Estimate how many rounds the open cases will take."""
-        return {case: self._rounds_left(opened) for case, opened in self.open.items()}
-
-    def _rounds_left(self, opened: _OpenCase) -> int:
+    def rounds_left(self, case: MeasurableCase) -> int:
+        """Estimate how many rounds an open case will take."""
+        opened = self.open[case]
         rounds, is_busy = len(opened.rounds), self._is_busy(opened)
-        needed = max(rounds, self._fewest_rounds(opened.case))
+        needed = max(rounds, self._fewest_rounds(case))
         if rounds < _ROUNDS_TO_ESTIMATE:
             return needed - rounds
         if opened.repeated_until:

@@ -182,7 +182,6 @@ class Profiler(contextlib.AbstractContextManager["Profiler"]):
         self._lines = children.Lines(stdout, children.memory_limit(), pid)
 
     def __exit__(self, *error: object) -> None:
-        """End the process and its child."""
         self._child.__exit__(*error)
         self._folder.cleanup()
 

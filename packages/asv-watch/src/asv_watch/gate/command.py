@@ -190,8 +190,8 @@ def _measure(
     timed = [case for case in wanted if case.is_timed]
     if 0 < len(timed) < len(wanted):
         print(
-            f"{len(wanted) - len(timed)} cases that time nothing are left out; "
-            "`asv-watch compare --values` compares them"
+            f"{quantities.counted(len(wanted) - len(timed), 'case')} without a time left out; "
+            "`asv-watch compare --values` compares such cases"
         )
     listed = timed or wanted
     failed = {
@@ -295,7 +295,8 @@ class GateMeasurement:
         try:
             with self.budget.enforced():
                 while fitting and (group := order.next_group(self._cases, fitting)):
-                    print(f"measuring {len(group)} cases, {time_left(self.budget)}", flush=True)
+                    counted = quantities.counted(len(group), "case")
+                    print(f"measuring {counted}, {time_left(self.budget)}", flush=True)
                     self._measure(group)
                     if self._result().outcome == "failed":
                         print("the gate fails already: no other case is measured", flush=True)

@@ -327,7 +327,8 @@ def comment(result: GateResult) -> str:
         if len(rows) < len(cases):
             text += f"\n\n{len(cases) - len(rows)} more do not fit here."
         if cases is rest:
-            text = f"<details><summary>{len(cases)} others</summary>\n\n{text}\n\n</details>"
+            others = quantities.counted(len(cases), "other")
+            text = f"<details><summary>{others}</summary>\n\n{text}\n\n</details>"
         parts.append(text)
     return "\n\n".join([*parts, *end]) + "\n"
 

@@ -45,7 +45,6 @@ from asv_watch.versions.version import Release, VersionKey
 MOST_COMMITS = 60
 """With at most this many compared commits in a case, the ratio of any two is published."""
 
-
 Pairs = dict[tuple[int, int], Ratio]
 """Maps the positions of an earlier and a later commit to the ratio between them."""
 

@@ -40,7 +40,6 @@ has shown its own. Some cases vary more, so one without repeats is taken to vary
 their mean square: 0.53 % for times, 1.9 % for memory. On this project's first two machines the
 repeats alone show 0.34 to 0.66 % for times, 1.4 % for memory."""
 
-
 _Sides = list[tuple[Comparison, Star[Node]]]
 """Comparisons, each as a star of a graph."""
 
@@ -100,7 +99,6 @@ class CaseGraph(RatioGraph[Node]):
         return msgspec.structs.replace(ratio, days_showing=days)
 
     def _days_showing(self, ratio: Ratio, before: Node, after: Node) -> int:
-        """Count the days (UTC) whose comparisons show a difference without those of others."""
         by_day: dict[int, list[Star[Node]]] = defaultdict(list)
         for comparison, star in zip(self._comparisons, self.stars, strict=True):
             by_day[comparison.at // DAY].append(star)

@@ -324,7 +324,8 @@ def examine_task(
         print(description, flush=True)
         workplace = state.workplace
         old, new = (commit_side(workplace, commit, environment) for commit in commits)
-        case = suites.find_case(workplace, [old], Selection(f"^{re.escape(case_name)}$"))
+        selection = Selection(f"^{re.escape(case_name)}$")
+        case, _status = suites.find_case(workplace, [old], selection)
         if kind == "explain":
             explanation = explain_case(workplace, (old, new), case)
             layout = workplace.declared.layout

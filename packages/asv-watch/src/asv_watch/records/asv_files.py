@@ -167,7 +167,7 @@ def _write(path: Path, entries: Entries) -> None:
     write_whole(path, f'{{\n{"".join(lines)}"version": {API_VERSION}\n}}\n'.encode())
 
 
-_REMEDY = "recreate it with `asv run --bench just-discover`"
+_REMEDY = "measure with `asv-watch bench` or `asv run`, which write it"
 
 MOST_CASES = 100_000
 """Largest number of cases of a benchmark: more are taken for damage, and would fill the memory."""

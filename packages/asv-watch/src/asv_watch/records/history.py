@@ -33,15 +33,7 @@ class RunColumns:
     stored: Sequence[records.Run]
 
     def __len__(self) -> int:
-        """Return the number of runs."""
         return len(self.stored)
-
-    def runs(self) -> dict[str, records.Run]:
-        """Return the run of each commit, `NEVER_RUN` if there is none."""
-        runs = dict.fromkeys(self.commits, records.NEVER_RUN)
-        for index, run in zip(self.indices.tolist(), self.stored, strict=True):
-            runs[self.commits[index]] = run
-        return runs
 
     @cached_property
     def values(self) -> Floats:
@@ -79,7 +71,11 @@ class Series:
     @cached_property
     def runs(self) -> dict[str, records.Run]:
         """Maps a commit hash, oldest first, to its run: ``NEVER_RUN`` if this case has none."""
-        return self.columns.runs()
+        columns = self.columns
+        runs = dict.fromkeys(columns.commits, records.NEVER_RUN)
+        for index, run in zip(columns.indices.tolist(), columns.stored, strict=True):
+            runs[columns.commits[index]] = run
+        return runs
 
     @property
     def last(self) -> records.Run:

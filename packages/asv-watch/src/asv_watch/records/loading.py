@@ -358,7 +358,7 @@ class _Loader:
             if number is None:
                 continue
             benchmark = self._history.benchmarks[self._cases[number].benchmark]
-            if version and code_version(version) != benchmark.code_version:
+            if version and code_version(version) != code_version(benchmark.version):
                 continue
             outcome, reason = case.outcome(0)
             value = case.value(0)
@@ -378,7 +378,7 @@ class _Loader:
         if benchmark is None:
             self._left_out[name, "no suite has this benchmark any more"] += 1
             return
-        if isinstance(version, str) and code_version(version) != benchmark.code_version:
+        if isinstance(version, str) and code_version(version) != code_version(benchmark.version):
             self._left_out[name, "measured with other code of the benchmark"] += 1
             return
         count = unusable = 0

@@ -112,11 +112,6 @@ class Benchmark(msgspec.Struct, frozen=True):
     short: bool | dict[str, list[Any]] = True
     """Which of its cases belong to the short set: all, none (``False``), or by parameter."""
 
-    @property
-    def code_version(self) -> str:
-        """Version of its code: results with another one are outdated."""
-        return code_version(self.version)
-
 
 def case_name(benchmark: str, params: Sequence[object]) -> str:
     """Name a case as asv writes it: ``suite.Class.time_x('darnn', 'cpu')``."""

@@ -107,6 +107,16 @@ _ENDED = msgspec.json.Decoder(dict[Literal["end"], _End])
 _CASE = msgspec.json.Decoder(Comparison)
 
 
+def check_machine(results: Path, machine: str) -> None:
+    """Refuse a machine without results where others have some; an empty name is no machine."""
+    known = sorted(path.name for path in results.glob("[!.]*") if path.is_dir())
+    if machine and known and machine not in known:
+        raise WatchError(
+            f"machine {machine[:100]!r} has no results in {results}; give --machine "
+            f"{' or '.join(known)}"
+        )
+
+
 def file_of(results: Path, sitting: Sitting) -> Path:
     """Return the file of the record that has a sitting."""
     begun = datetime.datetime.fromtimestamp(sitting.at, datetime.UTC)
@@ -168,12 +178,6 @@ def read_record(
             key = comparison.sitting.key, comparison.case
             _keep_newest(newest, key, with_direction(comparison, benchmarks))
     return sorted(newest.values(), key=lambda each: (each.sitting.at, each.at)), problems
-
-
-def read_sitting(results: Path, sitting: Sitting) -> dict[str, Comparison]:
-    """Return the finished cases of a sitting by name."""
-    comparisons, _ = read_record(results, sitting.machine)
-    return {each.case: each for each in comparisons if each.sitting.key == sitting.key}
 
 
 class RunKey(NamedTuple):

@@ -20,7 +20,7 @@ from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.release_history import ReleaseStep, failed_releases
 from asv_watch.machine.facts import machine_name
 from asv_watch.options import Cases, Machine
-from asv_watch.records.store import read_record
+from asv_watch.records.store import check_machine, read_record
 from asv_watch.releases.measure import ReleasePair, measure_releases, release_pairs
 from asv_watch.text import quantities
 from asv_watch.text.terminal import table
@@ -57,7 +57,8 @@ def releases(
     """List or compare the releases of a requirement, or print what they changed.
 
     Raises:
-        WatchError: asv.conf.json cannot be read, or lists releases of several requirements.
+        WatchError: asv.conf.json cannot be read, or lists releases of several requirements, or
+            the machine whose results are read has none.
     """
     words = words or []
     requirement = words.pop(0) if words and words[0] not in _ACTIONS else ""
@@ -79,7 +80,10 @@ def releases(
             found, status = _measure(workplace, pairs, cases, again=again)
         write_answer(Answer("releases", differences=found), json_file)
         return status
-    listed = _Releases(read_configuration(Path.cwd()), requirement, machine_name(machine))
+    configuration = read_configuration(Path.cwd())
+    name = machine_name(machine)
+    check_machine(configuration.results, machine if action == "list" else name)
+    listed = _Releases(configuration, requirement, name)
     if action == "list":
         print(listed.as_table())
         return ExitStatus.DONE
@@ -93,7 +97,7 @@ def releases(
     tables = "\n\n".join(_findings(listed.requirement, step) for step in compared)
     if not tables and any(pair.stored.ratios for pair in pairs):
         tables = f"no compared case matches {selection}"
-    print(tables or listed.where_compared())
+    print(tables or f"no such releases were compared on {listed.machine}")
     answer = Answer("releases")
     for step in compared:
         for finding in step.findings:
@@ -169,20 +173,6 @@ class _Releases:
             rows.append((each.version, *others, _compared(steps.get(each.version), reason)))
         head = (self.requirement, *companions, "against its predecessor")
         return f"on {self.machine}:\n{table(head, rows)}"
-
-    def where_compared(self) -> str:
-        """Say that the machine compared no such releases, and name those that compared any."""
-        results = self._configuration.results
-        others = [
-            name
-            for name in sorted({path.parent.name for path in results.glob("*/*.jsonl")})
-            if any(
-                pair.stored.ratios
-                for pair in _Releases(self._configuration, self.requirement, name).pairs()
-            )
-        ]
-        hint = f"; give --machine {' or '.join(others)}" if others else ""
-        return f"no such releases were compared on {self.machine}{hint}"
 
 
 def _measure(

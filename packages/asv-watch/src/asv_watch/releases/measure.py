@@ -272,7 +272,6 @@ def _install(
 
 
 def _run_script(release: EnvironmentSpec, script: Path, *arguments: str) -> str:
-    """Run a script in the environment of a release and return what it printed."""
     command = [str(release.folder / "bin" / "python"), "-P", str(script), *arguments]
     variables = os.environ | dict(release.variables)
     try:

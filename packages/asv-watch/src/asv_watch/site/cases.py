@@ -59,6 +59,8 @@ class CaseEntry(msgspec.Struct, frozen=True):
     words: str
     """What people call it, and operators behind its changes: for searching."""
     labels: dict[str, str]
+    compared: bool
+    """Whether versions were compared in it, also if no run has a value."""
 
 
 class CaseTable(msgspec.Struct, frozen=True):
@@ -111,6 +113,7 @@ def case_table(
     layout: Layout,
     parameters: Mapping[str, Sequence[str]],
     explanations: Iterable[StoredExplanation],
+    compared: Set[str],
 ) -> CaseTable:
     """Name all cases of a project, and put them in order.
 
@@ -119,6 +122,7 @@ def case_table(
         layout: What the rows and columns of the project's tables stand for.
         parameters: The values of each parameter, in order.
         explanations: Words by which cases are found include operators of these.
+        compared: Names of the cases in which versions were compared.
     """
     in_order = sorted(series, key=lambda row: layout.group_order(row.benchmark))
     summaries = {summary.case: summary for summary in in_order}
@@ -152,6 +156,7 @@ def case_table(
             " · ".join(filter(None, parts)),
             " ".join([*filter(None, called), *sorted(operators[name])]),
             {label: value for label, value in labels.items() if label != "metric" and value},
+            name in compared,
         )
 
     cases = sorted(

@@ -147,13 +147,14 @@ def contents_of(
         )
         summaries.append(summary)
     explanations = chain(*history.explanations.values())
+    compared = set(chain(*(graphs.cases for graphs in findings.graphs.values())))
     return Contents(
         history=history,
         findings=findings,
         metrics=tuple(sorted(set(metrics.values()), key=_metric_order)),
         setups=setups,
         series=tuple(summaries),
-        cases=case_table(summaries, layout, parameters, explanations),
+        cases=case_table(summaries, layout, parameters, explanations, compared),
         ancestry=ancestry or Ancestry(history.commits),
         layout=layout,
         parameters=parameters,

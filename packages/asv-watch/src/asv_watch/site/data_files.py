@@ -163,7 +163,7 @@ def write_benchmarks(folder: Path, contents: Contents) -> None:
             version=benchmark.version,
             timeout=benchmark.timeout,
             sentences={case: f"{words}." for case, words in in_words.items() if words},
-            commands={case: measure_command(case) for case in cases},
+            commands={case: f"asv-watch bench --cases '^{pattern_of(case)}$'" for case in cases},
             comparisons={case: comparisons[case] for case in cases if case in comparisons},
             explanations={case: explained[case] for case in cases if case in explained},
             noise={
@@ -252,11 +252,6 @@ def _comparisons(contents: Contents) -> dict[str, list[CaseComparison]]:
         case: [shown for _, shown in sorted(entries, key=lambda entry: -entry[0])]
         for case, entries in listed.items()
     }
-
-
-def measure_command(case: str) -> str:
-    """Return the command that measures one case again, to be typed in a checkout."""
-    return f"asv-watch bench --cases '^{pattern_of(case)}$'"
 
 
 def description(benchmark: Benchmark) -> str:

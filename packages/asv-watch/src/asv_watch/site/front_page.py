@@ -248,7 +248,6 @@ def _since_commit(
 def _sentence(
     ratio: Ratio, than: str, href: str, steps: Sequence[str], table: CaseTable
 ) -> LastingSentence:
-    """Describe a lasting difference, with the versions that made it."""
     name = table.in_words(ratio.case) or table.entry(ratio.case).title
     interval = quantities.interval(ratio.interval, ratio.clock)
     amount = quantities.difference(ratio.ratio)

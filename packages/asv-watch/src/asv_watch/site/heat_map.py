@@ -65,7 +65,8 @@ def releases_map(
             by_row[table.entry(case).row][number].append(line | total)
     groups: dict[str, list[Shown]] = defaultdict(list)
     for row in sorted(by_row, key=lambda row: (-certainty.get(row, 0.0), row)):
-        for line in max(by_row[row].values(), key=_cell_count):
+        by_number = by_row[row].values()
+        for line in max(by_number, key=lambda lines: sum(len(line["cells"]) for line in lines)):
             if len(columns) < 3 or len(line["cells"]) > 1:
                 groups[table.rows[row].group].append(line)
     if not groups:
@@ -96,10 +97,6 @@ def releases_map(
         "total": "since",
         "more": "#/releases",
     }
-
-
-def _cell_count(lines: Sequence[Shown]) -> int:
-    return sum(len(line["cells"]) for line in lines)
 
 
 def _cause(cells: Iterable[Shown | None]) -> str:

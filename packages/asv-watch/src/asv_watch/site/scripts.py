@@ -55,11 +55,6 @@ def json_bytes(data: Any) -> bytes:
     return text
 
 
-def script(name: str, content: bytes) -> bytes:
-    """Return a script file that registers JSON under `name`."""
-    return b"asvWatch.register(" + json_bytes(name) + b"," + content + b");\n"
-
-
 def write_script(site: Path, name: str, data: Any) -> bytes:
     """Write the script that registers `data` below the folder ``data`` of a site.
 
@@ -69,7 +64,7 @@ def write_script(site: Path, name: str, data: Any) -> bytes:
     path = site / "data" / f"{name}.js"
     path.parent.mkdir(parents=True, exist_ok=True)
     content = json_bytes(data)
-    path.write_bytes(script(name, content))
+    path.write_bytes(b"asvWatch.register(" + json_bytes(name) + b"," + content + b");\n")
     return content
 
 

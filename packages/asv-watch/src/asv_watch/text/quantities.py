@@ -125,8 +125,8 @@ def _signed_percent(ratio: float, decimals: int = 1) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """Write a number of things: ``1 case``, ``2 cases``."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+    """Write a number of things: ``1 case``, ``1,365 cases``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def listed(parts: Sequence[str]) -> str:

@@ -10,7 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from contextvars import ContextVar
 from functools import wraps
+from pathlib import Path
 from typing import Any, TextIO, cast
+
+from asv_watch.files import check_output
 
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters, but tabs and line breaks
@@ -49,11 +52,6 @@ def printable_output() -> Iterator[None]:
         sys.stdout, sys.stderr = before
 
 
-def unfiltered_output() -> TextIO:
-    """Return standard output as it is outside of `printable_output`, to draw on a terminal."""
-    return getattr(sys.stdout, "unfiltered", sys.stdout)
-
-
 _ANSWER_OUTPUT: ContextVar[TextIO] = ContextVar("standard output, while all else goes elsewhere")
 
 
@@ -63,10 +61,16 @@ def answer_output() -> TextIO:
 
 
 def with_json_alone(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Print all but the answer to standard error where a command is called with ``--json -``."""
+    """Print all but the answer to standard error where a command is called with ``--json -``.
+
+    A file that its answer cannot be written to is refused before it begins.
+    """
 
     @wraps(command)
     def run(**options: Any) -> Any:
+        for file in (options.get("json_file"), options.get("comment_file")):
+            if file and file != "-":
+                check_output(Path(file))
         if options.get("json_file") != "-":
             return command(**options)
         before = _ANSWER_OUTPUT.set(sys.stdout)

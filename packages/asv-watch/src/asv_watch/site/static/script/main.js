@@ -71,7 +71,8 @@ function open(name, view) {
   shown = name;
   for (const section of all("main > section")) section.hidden = section.dataset.view !== name;
   const [app, heading] = [byId(`${name}-app`), byId(`${name}-title`)];
-  if (!getModel().newestRuns && name !== "about") app.replaceChildren(notice(NOTHING_MEASURED));
+  if (!getModel().index.newest_runs.length && name !== "about")
+    app.replaceChildren(notice(NOTHING_MEASURED));
   else if (!mounted.has(name)) mounted.set(name, view.mount(app, heading));
   if (before && before !== name) {
     scrollTo(0, 0); // as on a new page
@@ -101,7 +102,7 @@ function start(index) {
     byId("main").setAttribute("aria-busy", "true");
     try {
       open(name, view);
-      if (getModel().newestRuns) {
+      if (getModel().index.newest_runs.length) {
         (document.querySelector("section:not([hidden]) .setup-here") ?? byId("setup")).append(
           setup.node,
         );

@@ -12,7 +12,8 @@ const SHOWN = 12;
 
 /**
  * The series that match all words, one of each case, of the setup that is shown now if it is there:
- * those with a value and times before others, names before synonyms, else in the order of the site.
+ * those with a value or a comparison and times before others, names before synonyms, else in the
+ * order of the site.
  * @param {(text: string) => boolean} hasAll
  * @returns {Series[]}
  */
@@ -20,8 +21,8 @@ function matchingCases(hasAll) {
   const model = getModel();
   const setup = model.setup(currentState());
   /** @param {Case} what */
-  const rankOf = ({ measured, metric, key }) =>
-    (measured ? 0 : 4) + (metric.kind === "time" ? 0 : 2) + (hasAll(key) ? 0 : 1);
+  const rankOf = ({ measured, compared, metric, key }) =>
+    (measured || compared ? 0 : 4) + (metric.kind === "time" ? 0 : 2) + (hasAll(key) ? 0 : 1);
   const found = model.cases.filter((what) => hasAll(wordsOf(what)));
   found.sort((a, b) => rankOf(a) - rankOf(b));
   return found.flatMap((what) => model.measured(what, setup) ?? []);

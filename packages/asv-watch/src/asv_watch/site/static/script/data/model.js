@@ -75,8 +75,6 @@ export function buildModel(index) {
   return {
     index,
     commits,
-    /** How many machines and environments measured anything. */
-    newestRuns: index.newest_runs.length,
     series,
     cases,
     /** Those of times and memory first. */
