@@ -80,7 +80,7 @@ def test_a_wrong_command_line_is_one_line(
 def test_an_interrupt_of_what_measures_nothing_promises_nothing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("asv_watch.asv.conf.load_settings", Mock(side_effect=KeyboardInterrupt))
+    monkeypatch.setattr("asv_watch.results.load_settings", Mock(side_effect=KeyboardInterrupt))
     assert main(["results", "check"]) == 130
     assert capsys.readouterr().err == "asv-watch: interrupted\n"
 
