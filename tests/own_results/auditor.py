@@ -2,13 +2,12 @@
 
 Generalised least squares with the whole covariance matrix; measuring.md of asv-watch has the rule.
 `test_page`, which uses it, recomputes measured changes, ratios of releases, the headline's counts
-and means of releases, contradictions and stretches of Timeline.
+and means of releases, cells of the heat map, contradictions and stretches of Timeline.
 
 Not recomputed: sizes of suspicions and their noise, causes and shares of operators, smallest
 detectable changes, and the standard deviation between sittings of each case, of which only is
 checked that repeats disagree as seldom as it says. Counts of changes in the newest commits are
-checked against the listed changes. Cells of the heat map repeat ratios of releases, and newest
-values are copied: tests of asv-watch compare both with what is stored.
+checked against the listed changes, and values of private memory are taken as the page has them.
 """
 
 import json

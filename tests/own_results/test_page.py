@@ -10,10 +10,11 @@ import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from math import log
+from itertools import pairwise, product
+from math import isnan, log
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 import pytest
 
@@ -28,6 +29,7 @@ from asv_watch.records.notes import read_notes
 from asv_watch.site.about_data import about_data
 from asv_watch.site.build import build_site
 from asv_watch.site.contents import contents_of, in_order
+from asv_watch.site.front_page import front_page
 from asv_watch.versions.git import read_commits
 from asv_watch.versions.version import release_order
 from tests.conftest import ROOT
@@ -45,6 +47,7 @@ class Page:
     index: dict[str, Any]
     releases: list[dict[str, Any]]
     release_pairs: list[dict[str, Any]]
+    grid: dict[str, Any]
     about: dict[str, Any]
     histories: dict[int, dict[str, Any]]
     """Number of a series to its values, pairs and stretches."""
@@ -85,6 +88,7 @@ def stored_history() -> History:
 
 @pytest.fixture(scope="module")
 def stored_findings(stored_history: History) -> Findings:
+    """What the committed results show."""
     return analyse(stored_history)
 
 
@@ -119,6 +123,8 @@ def page(
     project = Project("torchspeed", "", "", "")
     contents = contents_of(stored_history, stored_findings)
     build_site(folder, contents, generated=1, project=project)
+    _, grid = front_page(contents)
+    assert grid
     files = [_data(path) for path in sorted((folder / "data" / "s").glob("*.js"))]
     releases, release_pairs = (
         _data(folder / "data" / f"{name}.js") for name in ("releases", "release-pairs")
@@ -127,6 +133,7 @@ def page(
         json.loads((folder / "index.json").read_text()),
         releases,
         release_pairs,
+        grid,
         about_data(contents),
         {of_case["s"]: of_case for file in files for of_case in file["series"]},
     )
@@ -139,7 +146,8 @@ def sign(ratio: float, interval: tuple[float, float]) -> int:
     return 1 if ratio > 1 else -1
 
 
-SIGNS = {"worse": 1, "same": 0, "better": -1}
+WORDS = {1: "worse", 0: "same", -1: "better"}
+SIGNS = {word: sign for sign, word in WORDS.items()}
 
 
 def check_pair(
@@ -209,6 +217,38 @@ def test_steps_of_releases_and_the_headline_are_what_the_files_say(
     assert list(map(int, re.findall(r"\d+", sentence.rpartition(", on ")[0]))) == wanted
 
 
+def percent(text: str) -> float:
+    """Read a change as a cell has it: ``−9``, ``+12.3 %`` or ``2.1×``; return the ratio."""
+    number = re.search(r"[\d.]+", text)
+    assert number, text
+    value = float(number[0])
+    if "×" in text or "times" in text:
+        return value
+    return 1 - value / 100 if "−" in text else 1 + value / 100
+
+
+def test_cells_of_the_heat_map_are_what_the_files_say(
+    page: Page, audits: dict[str, auditor.Audit]
+) -> None:
+    versions = {of["machine"]: of["versions"] for of in page.releases if of["package"] == "torch"}
+    filled = 0
+    for group in page.grid["groups"]:
+        for row in group["rows"]:
+            case = parse_qs(row["href"].partition("?")[2])["s"][0]
+            fit = audits[row["machine"]].fit("releases", case)
+            releases = versions[row["machine"]]
+            for column, cell in zip(group["columns"], row["cells"], strict=True):
+                if cell is None:
+                    continue
+                before = releases[releases.index(column["name"]) - 1]
+                ratio, interval = fit.ratio(before, column["name"])
+                assert cell["verdict"] == WORDS[sign(ratio, interval)]
+                if cell["text"]:
+                    assert percent(cell["text"]) == pytest.approx(ratio, abs=0.0051)
+                    filled += 1
+    assert filled > 20
+
+
 def test_contradictions_are_what_the_files_say_and_at_most_2_percent(
     page: Page, audits: dict[str, auditor.Audit]
 ) -> None:
@@ -262,6 +302,42 @@ def test_changes_are_what_the_files_say_and_move_the_lines_of_the_timeline(
             assert levels[-1] == 1
             moved += len(moves)
     assert moved > 30
+
+
+def stored_values(folder: Path) -> dict[tuple[str, str, str], float]:
+    """Read (environment, commit, case) to value from the result files, without private memory."""
+    values = {}
+    for path in folder.glob("*-*.json"):
+        content = json.loads(path.read_text())
+        columns = content["result_columns"]
+        for name, row in content["results"].items():
+            cells = dict(zip(columns, row, strict=False))
+            results = cells["result"] or []
+            for params, result in zip(product(*cells["params"]), results, strict=True):
+                case = f"{name}({', '.join(params)})" if params else name
+                if result is not None and not isnan(result):
+                    key = path.stem.partition("-")[2], content["commit_hash"], case
+                    values[key] = result
+    return values
+
+
+def test_newest_values_are_what_the_files_say(page: Page) -> None:
+    raw = {
+        machine: stored_values(ROOT / "results" / machine)
+        for machine in (*auditor.MACHINES, "h200")
+    }
+    for series, shown in enumerate(page.index["series"]):
+        case, machine = page.case(series), page.machine(series)
+        if shown["last"] is None or machine not in raw:
+            continue
+        commit = page.commit(shown["last"]["c"])
+        found = {
+            value
+            for (_, hash_, name), value in raw[machine].items()
+            if (hash_, name) == (commit, case)
+        }
+        if found and not re.search(r"peakmem_\w+\(", case):  # a comparison may have measured it
+            assert any(shown["last"]["v"] == pytest.approx(value, rel=1e-4) for value in found)
 
 
 def test_a_version_against_itself_is_seldom_called_a_change(
