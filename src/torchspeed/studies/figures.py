@@ -8,10 +8,10 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from torchspeed.studies.sweep import Outcome, Point
     from torchspeed.training.results import RunResult
 
@@ -91,6 +91,8 @@ def draw(
 
     The scales of sides differ, because hardware and amount of work do. Error bars are quartiles.
     """
+    from matplotlib.figure import Figure  # noqa: PLC0415 - half a second, and not for what is timed
+
     panels_of_side = 1 if drawn_as == "stack" else len(quantities)
     names = max(len({row.name for row in shown}) for shown in sides.values())
     height = 2.2 * panels_of_side + 0.3 * names

@@ -138,7 +138,7 @@ def test_no_case_is_profiled_if_building_and_listing_took_the_time_for_it(
     assert re.search(r"^building and listing took .+ of 5 min.*: no case is", printed, re.M)
     assert "profiling which" not in printed
     assert re.search(r"^round 1 \[1/1\] suite.Suite.time_work\('slow'\) .* s left$", printed, re.M)
-    assert "1 case without a time left out; `asv-watch compare --values`" in printed
+    assert "1 case left out for measuring no time; `asv-watch compare --values`" in printed
     assert "1 of 1 cases slower" in printed
     assert "1 not measured" in printed
 

@@ -21,7 +21,7 @@ from typer.exceptions import TyperException
 
 from asv_watch.errors import REMEDIES, ExitStatus, MachineError, WatchError
 from asv_watch.options import with_asv_options
-from asv_watch.text.terminal import printable, printable_output, with_json_alone
+from asv_watch.text.terminal import printable, printable_output, with_answer_output
 
 CONTINUES = "the same command continues where it stopped"
 KEPT = "finished rounds are kept, and the same command continues"
@@ -151,7 +151,7 @@ class _Subcommand(TyperCommand):
         """Import the function, whose parameters are the options."""
         module, _, function = self._command.function.partition(":")
         single = typer.Typer(add_completion=False, context_settings=_HELP)
-        command = with_json_alone(getattr(import_module(module), function))
+        command = with_answer_output(getattr(import_module(module), function))
         run = with_asv_options(printable_output()(command))
         single.command(self.name, help=self.help, epilog=self._command.examples or None)(run)
         return typer.main.get_command(single).make_context(*arguments, **options)

@@ -341,7 +341,7 @@ def find_case(
 ) -> tuple[MeasurableCase, ExitStatus]:
     """Return the only timed case that a selection matches, or else the only case of any kind.
 
-    The status says whether all suites can be imported; those of other cases do not matter else.
+    The status is that of a suite that cannot be imported, even if the case is in another one.
 
     Raises:
         WatchError: no case matches, or several do.

@@ -190,8 +190,8 @@ def _measure(
     timed = [case for case in wanted if case.is_timed]
     if 0 < len(timed) < len(wanted):
         print(
-            f"{quantities.counted(len(wanted) - len(timed), 'case')} without a time left out; "
-            "`asv-watch compare --values` compares such cases"
+            f"{quantities.counted(len(wanted) - len(timed), 'case')} left out for measuring no "
+            "time; `asv-watch compare --values` compares such cases"
         )
     listed = timed or wanted
     failed = {

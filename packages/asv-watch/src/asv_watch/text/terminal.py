@@ -60,10 +60,10 @@ def answer_output() -> TextIO:
     return _ANSWER_OUTPUT.get(sys.stdout)
 
 
-def with_json_alone(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Print all but the answer to standard error where a command is called with ``--json -``.
+def with_answer_output(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Let the answer of a command go where its options say, or refuse them before it begins.
 
-    A file that its answer cannot be written to is refused before it begins.
+    With ``--json -`` all but the answer is printed to standard error.
     """
 
     @wraps(command)
