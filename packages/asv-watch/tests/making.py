@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from asv_watch.asv.settings import Configuration, EnvironmentSpec
-from asv_watch.comparison import Outcome
-from asv_watch.records.history import History, RunColumns, Series
+from asv_watch.comparison import Outcome, Run
+from asv_watch.records.history import History, Series
 from asv_watch.records.labels import Layout
-from asv_watch.records.records import Benchmark, Case, Environment, Machine, Run
+from asv_watch.records.records import Benchmark, Case, Environment, Machine
 from asv_watch.statistics.ratio import quantile
 from asv_watch.versions.version import Commit
 
@@ -62,8 +62,8 @@ def make_series(
 ) -> Series:
     """A series of values or runs, by number of the commit."""
     numbered = runs if isinstance(runs, Mapping) else dict(enumerate(runs))
-    stored = [run if isinstance(run, Run) else run_of(run) for run in numbered.values()]
-    ran = [index for index, run in enumerate(stored) if run.outcome is not Outcome.NEVER_RUN]
+    made = [run if isinstance(run, Run) else run_of(run) for run in numbered.values()]
+    ran = [index for index, run in enumerate(made) if run.outcome is not Outcome.NEVER_RUN]
     labels = {"model": model, "device": "cpu", "pass": "forward", "metric": "time"}
     return Series(
         machine=MACHINE,
@@ -71,11 +71,9 @@ def make_series(
         case=Case("suite.Suite.time_forward", (repr(model), "'cpu'"), labels),
         unit="seconds",
         higher_is_better=False,
-        columns=RunColumns(
-            tuple(map(commit_hash, numbered)),
-            np.array(ran, np.intp),
-            [stored[index] for index in ran],
-        ),
+        commits=tuple(map(commit_hash, numbered)),
+        indices=np.array(ran, np.intp),
+        runs=[made[index] for index in ran],
     )
 
 
@@ -88,7 +86,7 @@ def make_rounds(ratio: float, half: float, count: int = 6) -> tuple[float, ...]:
 
 def make_history(series: Iterable[Series], **changes: object) -> History:
     series = tuple(series)
-    last = max((int(commit[:8], 16) for s in series for commit in s.runs), default=-1)
+    last = max((int(commit[:8], 16) for s in series for commit in s.commits), default=-1)
     arguments: dict[str, object] = {
         "commits": make_commits(last + 1),
         "machines": {s.machine: Machine(s.machine) for s in series},

@@ -12,7 +12,7 @@ import pytest
 from asv_watch.cli.main import main
 from asv_watch.comparison import Outcome
 from asv_watch.records.asv_files import parse_list
-from asv_watch.records.loading import load_history
+from asv_watch.records.history import load_history
 from asv_watch.text.terminal import printable
 from asv_watch.versions.git import read_commits
 from tests import torchless

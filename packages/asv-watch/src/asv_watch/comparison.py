@@ -65,6 +65,23 @@ class Outcome(Enum):
     NEVER_RUN = "never run"
 
 
+class Run(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The result of one case at one commit: an outcome, and a value if it is ``OK``."""
+
+    outcome: Outcome
+    value: float = math.nan
+    """The stored median of the rounds, or of the samples of `asv run`; for runs before 2026-11-26
+    the smallest sample. Finite if the outcome is ``OK``, else NaN."""
+    reason: str = ""
+    """Why it failed, timed out or was skipped: the message of the run."""
+    recipe: str = ""
+    """How its samples were taken; empty if unknown."""
+
+
+NEVER_RUN = Run(Outcome.NEVER_RUN)
+"""The run of a case that was not selected when its commit was measured."""
+
+
 class Conditions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The environment and machine of a sitting's last version, as they were found."""
 

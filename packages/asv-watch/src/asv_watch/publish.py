@@ -15,8 +15,7 @@ from asv_watch.asv.settings import read_configuration
 from asv_watch.engine.workplace import check_checkout
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.changes import Change
-from asv_watch.records.history import History
-from asv_watch.records.loading import COMPARED_ELSEWHERE
+from asv_watch.records.history import COMPARED_ELSEWHERE, History
 from asv_watch.records.store import check_machine
 from asv_watch.site.build import publish_site
 from asv_watch.site.change_data import cause, commits_of

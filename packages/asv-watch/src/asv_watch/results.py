@@ -17,8 +17,7 @@ from asv_watch.asv.conf import load_settings
 from asv_watch.comparison import Comparison
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.records.asv_files import SUITE_LIST, DamagedError, read_benchmarks, read_results
-from asv_watch.records.history import History
-from asv_watch.records.loading import load_history, read_description
+from asv_watch.records.history import History, load_history, read_description
 from asv_watch.records.records import Benchmark, Problem, benchmark_of
 from asv_watch.records.store import file_of, read_record
 from asv_watch.versions.git import ask_git

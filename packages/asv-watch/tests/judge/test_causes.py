@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from asv_watch.comparison import NEVER_RUN
 from asv_watch.judge.causes import in_words
 from asv_watch.judge.changes import analyse
 from asv_watch.records.labels import Layout
-from asv_watch.records.records import NEVER_RUN
 from asv_watch.records.store import (
     Explanation,
     KernelChange,

@@ -15,12 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from asv_watch.comparison import Comparison
+from asv_watch.comparison import NEVER_RUN, Comparison, Run
 from asv_watch.judge.changes import MeasuredCommits, analyse
 from asv_watch.judge.graph import MachineGraphs
 from asv_watch.records.history import History
 from asv_watch.records.notes import ChangeNote, Notes
-from asv_watch.records.records import NEVER_RUN, Run
 from asv_watch.versions.version import Release
 from tests.making import ENVIRONMENT, MACHINE, commit_hash, make_history, make_series, run_of
 from tests.planted_comparisons import compared_commits

@@ -11,8 +11,7 @@ import pytest
 from asv_watch.errors import WatchError
 from asv_watch.judge.changes import Change, analyse
 from asv_watch.night.command import parse_part
-from asv_watch.records.history import History
-from asv_watch.records.loading import load_history
+from asv_watch.records.history import History, load_history
 from asv_watch.versions.git import read_commits
 from tests.clockwork import SUITE, package
 from tests.conftest import commit, git

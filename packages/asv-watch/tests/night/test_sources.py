@@ -33,7 +33,7 @@ from asv_watch.night.tasks import (
     one_day_changes,
     suspicions,
 )
-from asv_watch.records.loading import load_history
+from asv_watch.records.history import load_history
 from asv_watch.versions.git import read_commits
 from asv_watch.versions.version import Version
 from tests.conftest import commit, git

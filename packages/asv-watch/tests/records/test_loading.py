@@ -13,12 +13,11 @@ import pytest
 from asv.results import Results, get_filename
 from asv.runner import BenchmarkResult
 
-from asv_watch.comparison import Comparison, Conditions, Outcome, Sitting
+from asv_watch.comparison import Comparison, Conditions, Outcome, Run, Sitting
 from asv_watch.errors import WatchError
 from asv_watch.judge.changes import analyse
-from asv_watch.records.history import History, Series
-from asv_watch.records.loading import load_history
-from asv_watch.records.records import NOT_FORKED, PROCESSES, Record, Run
+from asv_watch.records.history import History, Series, load_history
+from asv_watch.records.records import NOT_FORKED, PROCESSES, Record
 from asv_watch.records.store import SittingWriter
 from asv_watch.site.about_data import about_data
 from asv_watch.site.contents import contents_of
@@ -105,7 +104,7 @@ def case_of(history: History, model: str, batch: str) -> Series:
 
 
 def run_of(history: History, model: str = "darnn", batch: str = "5", commit: int = 0) -> Run:
-    return case_of(history, model, batch).runs[HASHES[commit]]
+    return case_of(history, model, batch).by_commit[HASHES[commit]]
 
 
 def test_what_asv_saves_is_what_is_read(results_dir: Path) -> None:
@@ -129,7 +128,7 @@ def test_what_asv_saves_is_what_is_read(results_dir: Path) -> None:
     benchmark = history.benchmarks[NAME]
     assert (benchmark.type, benchmark.unit, benchmark.timeout) == ("time", "seconds", 60.0)
 
-    runs = [series.runs[HASHES[0]] for series in history.series]
+    runs = [series.by_commit[HASHES[0]] for series in history.series]
     assert runs == [Run(Outcome.OK, value, recipe="rounds=2") for value in MEDIANS]
 
 
@@ -152,7 +151,7 @@ def test_a_value_of_the_record_is_shown_whatever_asv_has(results_dir: Path, lack
     assert (shown.outcome, shown.value) == (Outcome.OK, 1.6)
     assert shown.recipe == "rounds=3"
     for case in (("darnn", "10"), ("dsanet", "5")):
-        found = {run.outcome for run in case_of(history, *case).runs.values()}
+        found = {run.outcome for run in case_of(history, *case).by_commit.values()}
         assert found <= {Outcome.NEVER_RUN}, "lines of other code do not count"
     assert history.environments[ENVIRONMENT].release == Release("torch", "2.15.0")
     assert history.facts["ci-2core", ENVIRONMENT][HASHES[0]]["variable OMP_NUM_THREADS"] == "1"
@@ -197,7 +196,7 @@ def test_every_outcome_is_told_apart(results_dir: Path) -> None:
     )
     save(results_dir, commit=1, result=measured([math.nan, 2.0, 3.0, 4.0]))
     history = load_history(results_dir, COMMITS)
-    runs = [series.runs[HASHES[0]] for series in history.series]
+    runs = [series.by_commit[HASHES[0]] for series in history.series]
     assert [(run.outcome, run.reason) for run in runs] == [
         (Outcome.TIMED_OUT, "after 60 s"),
         (Outcome.SKIPPED, "no CUDA"),
@@ -220,7 +219,7 @@ def test_the_newer_commit_of_a_nights_comparison_has_a_run(results_dir: Path) ->
     assert run_of(history, commit=1).value == pytest.approx(2.1)
     assert run_of(history, commit=0).value == 1.2
     assert run_of(history, "darnn", "10", commit=1).outcome is Outcome.NEVER_RUN
-    assert HASHES[2] not in case_of(history, "darnn", "5").runs
+    assert HASHES[2] not in case_of(history, "darnn", "5").by_commit
 
 
 def test_results_of_other_suites_or_branches_are_counted_and_not_shown(results_dir: Path) -> None:
@@ -236,7 +235,7 @@ def test_results_of_other_suites_or_branches_are_counted_and_not_shown(results_d
         (NAME, "no suite has this combination of parameters"): 2,
         (HASHES[3], "the commit is not on the branch"): 1,
     }
-    assert list(case_of(history, "darnn", "10").runs) == HASHES[:3]
+    assert list(case_of(history, "darnn", "10").by_commit) == HASHES[:3]
     assert run_of(history, commit=0).outcome is Outcome.NEVER_RUN
     assert run_of(history, "darnn", "10", commit=2).value == 2.2
     assert run_of(history, "dsanet", "5", commit=2).outcome is Outcome.NEVER_RUN
@@ -254,7 +253,7 @@ def test_peak_memory_of_asv_gives_way_to_the_engines(results_dir: Path, is_priva
         record(results_dir, Comparison(name, 8, "bytes", rounds=((4e8,),)), commit=1)
     [series] = load_history(results_dir, COMMITS).series
     assert series.case.labels["metric"] == "peak memory"
-    assert series.columns.valued.values.tolist() == ([4e8] if is_private else [8e8, 8e8])
+    assert series.valued.values.tolist() == ([4e8] if is_private else [8e8, 8e8])
 
 
 def test_the_results_of_one_machine_are_read_alone_whatever_its_name(results_dir: Path) -> None:
@@ -304,8 +303,8 @@ def test_a_damaged_file_is_named_and_the_rest_loads(results_dir: Path, kind: str
     assert problem.path == str(path)
     assert problem.message
     series = case_of(history, "darnn", "5")
-    assert series.runs[HASHES[1]].outcome is Outcome.OK
-    assert len(series.columns.valued) == 1
+    assert series.by_commit[HASHES[1]].outcome is Outcome.OK
+    assert len(series.valued.runs) == 1
 
 
 def test_two_files_of_one_commit_and_environment(results_dir: Path) -> None:
@@ -347,9 +346,9 @@ def test_a_long_history_loads_in_time(tmp_path: Path) -> None:
     start = time.process_time()
     history = load_history(made.results, commits)
     assert time.process_time() - start < 4
-    assert sum(bool(series.columns) for series in history.series) == 200
+    assert sum(bool(series.runs) for series in history.series) == 200
     assert len(history.commits) == 1000
-    assert sum(len(series.columns.valued) for series in history.series) > 190_000
+    assert sum(len(series.valued.runs) for series in history.series) > 190_000
 
 
 def test_a_machine_that_only_compared_releases_is_a_machine_too(results_dir: Path) -> None:

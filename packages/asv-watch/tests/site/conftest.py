@@ -15,8 +15,8 @@ import pytest
 
 from asv_watch.asv import publish_hook
 from asv_watch.judge.changes import analyse
+from asv_watch.records.history import load_history
 from asv_watch.records.labels import UNDECLARED, Layout
-from asv_watch.records.loading import load_history
 from asv_watch.site.build import build_site
 from asv_watch.site.contents import Contents, contents_of, in_order
 from asv_watch.versions.git import read_commits

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asv_watch.comparison import Outcome
-from asv_watch.records.loading import load_history
+from asv_watch.records.history import load_history
 from asv_watch.records.records import Benchmark, Environment
 from asv_watch.site import data_files, names
 from asv_watch.site.contents import order_of_release
@@ -31,7 +31,7 @@ def test_the_files_of_the_benchmarks_hold_every_value(published: Project) -> Non
     wanted = {
         (entry.machine, id_of[entry.environment], entry.case.name, commit): run
         for entry in history.series
-        for commit, run in entry.runs.items()
+        for commit, run in entry.by_commit.items()
         if run.outcome is not Outcome.NEVER_RUN
     }
     seen, index = 0, published.index
@@ -62,7 +62,7 @@ def test_the_files_of_the_benchmarks_hold_every_value(published: Project) -> Non
     assert seen == len(wanted)
     # What never ran anywhere is listed once.
     never = [series["c"] for series in index["series"] if series["status"] == "never run"]
-    assert len(index["series"]) == sum(bool(each.columns) for each in history.series) + len(never)
+    assert len(index["series"]) == sum(bool(each.runs) for each in history.series) + len(never)
     cases = Counter(series["c"] for series in index["series"])
     assert cases.keys() == set(range(len(index["cases"])))
     assert all(cases[case] == 1 for case in never)

@@ -16,7 +16,7 @@ import numpy as np
 from asv import step_detect
 
 from asv_watch.files import make_folder, read_regular, write_whole
-from asv_watch.records.history import Floats
+from asv_watch.statistics.ratio import Floats
 
 _DIGEST_BYTES = 16
 _LARGEST = 1e100

@@ -34,10 +34,11 @@ from asv_watch.judge.causes import explained_between
 from asv_watch.judge.graph import CaseGraph, Detectable, MachineGraphs, smallest_changes
 from asv_watch.judge.release_history import ReleaseHistory, release_histories
 from asv_watch.judge.segments import Event, Segment, find_events, noise_between_runs, split
-from asv_watch.records.history import Floats, History
+from asv_watch.records.history import History
 from asv_watch.records.notes import ChangeNote
 from asv_watch.records.records import Benchmark
 from asv_watch.records.store import Explanation
+from asv_watch.statistics.ratio import Floats
 from asv_watch.statistics.rule import MINIMUM_EFFECT, SMALLEST, Verdict, judged
 from asv_watch.text import quantities
 from asv_watch.versions.version import Release, VersionKey
@@ -344,7 +345,7 @@ def _compared_commits(
     """
     newest: dict[tuple[str, str, Release, str], tuple[int, int]] = {}
     for index, series in enumerate(history.series):
-        measured = history.indices(series.columns)
+        measured = history.indices(series)
         environment = history.environments[series.environment]
         key = series.machine, series.case.name, environment.release, environment.python
         last = int(measured[-1]) if len(measured) else -1
@@ -366,9 +367,9 @@ def _compared_commits(
 
 def _exact_changes(history: History, index: int) -> Iterator[Change]:
     """Yield each difference of an exact series from one measured commit to the next."""
-    columns = history.series[index].columns.valued
-    commits: list[int] = history.indices(columns).tolist()
-    values: list[float] = columns.values.tolist()
+    series = history.series[index].valued
+    commits: list[int] = history.indices(series).tolist()
+    values: list[float] = series.values.tolist()
     for ends, (before, after) in zip(pairwise(commits), pairwise(values), strict=True):
         if before != after:
             yield _change(history, index, "exact", "measured", ends, (before, after))

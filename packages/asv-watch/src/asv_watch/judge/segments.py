@@ -19,8 +19,9 @@ from itertools import pairwise
 import msgspec
 import numpy as np
 
-from asv_watch.records.history import Floats, History, Indices, Series
+from asv_watch.records.history import History, Series
 from asv_watch.records.records import PROCESSES, Record, recipe_facts
+from asv_watch.statistics.ratio import Floats, Indices
 
 
 class Event(msgspec.Struct, frozen=True):
@@ -59,10 +60,10 @@ def _changes(
 
 
 def _recipe_changes(series: Series) -> Iterator[Event]:
-    columns = series.columns.valued
-    changed = (np.flatnonzero(np.diff(columns.recipes)) + 1).tolist()
+    valued = series.valued
+    changed = [row for row, (a, b) in enumerate(pairwise(valued.runs), 1) if a.recipe != b.recipe]
     runs = (
-        (columns.commits[columns.indices[row]], recipe_facts(columns.stored[row].recipe))
+        (valued.commits[valued.indices[row]], recipe_facts(valued.runs[row].recipe))
         for row in ([0, *changed] if changed else [])
     )
     for event in _changes(series.machine, series.environment, runs):
@@ -146,8 +147,7 @@ def split(history: History) -> tuple[tuple[Segment, ...], ...]:
     changes = {setup: _condition_changes(history, setup) for setup in setups}
     segments: list[tuple[Segment, ...]] = []
     for series in history.series:
-        columns = series.columns.valued
-        commits, values = history.indices(columns), columns.values
+        commits, values = history.indices(series.valued), series.valued.values
         recipes = {history.order[change.commit] for change in _recipe_changes(series)}
         changed = sorted(recipes | changes[series.machine, series.environment])
         periods = np.searchsorted(changed, commits, side="right")

@@ -21,8 +21,7 @@ from asv_watch.night.state import ATTEMPTS, NIGHTS, Attempts, NightState, since
 from asv_watch.night.tasks import Task, due_tasks, left_tasks
 from asv_watch.options import Cases, Machine, Release
 from asv_watch.publish import publish
-from asv_watch.records.history import History
-from asv_watch.records.loading import NOT_ON_BRANCH, load_history
+from asv_watch.records.history import NOT_ON_BRANCH, History, load_history
 from asv_watch.versions.git import ask_git, commits_changing, read_commits
 from asv_watch.versions.version import Version
 

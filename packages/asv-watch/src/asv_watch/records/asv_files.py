@@ -27,15 +27,13 @@ import msgspec
 from asv.results import Results
 from asv.util import UserError
 
-from asv_watch.comparison import Outcome
+from asv_watch.comparison import NEVER_RUN, Outcome, Run
 from asv_watch.errors import WatchError
 from asv_watch.files import make_folder, read_regular, write_whole
 from asv_watch.records.records import (
-    NEVER_RUN,
     Benchmark,
     Environment,
     Problem,
-    Run,
     recipe_of,
 )
 from asv_watch.text.quantities import more_is_better

@@ -1,86 +1,102 @@
-"""All that a results folder says about the commits of a branch, with a series for each case."""
+"""Everything that a results folder says about the commits of a branch, and how it is loaded.
+
+A results folder holds ``benchmarks.json`` and a folder for each machine. That folder holds the
+machine's ``machine.json``, its own ``benchmarks.json``, the record of what was measured
+(`asv_watch.records.store`), and asv's result files, one for each commit and environment. A case of
+a commit is read from the record, or from asv's file if the record lacks it.
+Valid data is loaded; damaged data becomes a ``Problem`` that names its file; valid data that is
+not current (an older version of a benchmark, a commit of another branch) counts as ``LeftOut``.
+
+The engine measures peak **private** memory, without mapped files. asv stores the peak **resident**
+memory, which includes them. So in a series with any private memory, asv's values are left out.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import glob
+import itertools
+import json
 import re
-from collections.abc import Sequence
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
+from asv.results import Results
+from msgspec.structs import replace
 
-from asv_watch.comparison import Comparison
-from asv_watch.records import records
+from asv_watch.comparison import NEVER_RUN, Comparison, Outcome, Run, Sitting
+from asv_watch.files import read_regular
+from asv_watch.records import asv_files, store
 from asv_watch.records.labels import UNDECLARED, Layout
-from asv_watch.records.notes import Notes
-from asv_watch.records.store import StoredExplanation
-from asv_watch.versions.version import Commit
+from asv_watch.records.notes import Notes, read_notes
+from asv_watch.records.records import (
+    NOT_FORKED,
+    PROCESSES,
+    Benchmark,
+    Case,
+    Environment,
+    LeftOut,
+    Machine,
+    Problem,
+    Record,
+    case_name,
+    code_version,
+    recipe_of,
+)
+from asv_watch.statistics.ratio import Floats, Indices
+from asv_watch.versions.version import Commit, Release
 
-Floats = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.intp]
+NOT_ON_BRANCH = "the commit is not on the branch"
+"""Reason why all results of a commit are left out."""
+COMPARED_ELSEWHERE = "comparisons of a commit that is not on the branch"
+"""Reason why they are left out."""
 _VERSION = re.compile(r"v?\d+(\.\d+)+\w*")
 
 
 @dataclass(frozen=True, eq=False)
-class RunColumns:
-    """The runs of a case apart from `NEVER_RUN`, oldest first, and their columns."""
-
-    commits: tuple[str, ...]
-    """Hashes of all commits measured by the machine in the environment, oldest first."""
-    indices: Indices
-    """Index in ``commits`` of each run."""
-    stored: Sequence[records.Run]
-
-    def __len__(self) -> int:
-        return len(self.stored)
-
-    @cached_property
-    def values(self) -> Floats:
-        """Value of each run, in the unit of the benchmark; NaN for a run without one."""
-        return np.array([run.value for run in self.stored], np.float64)
-
-    @cached_property
-    def recipes(self) -> Indices:
-        """A number for the recipe of each run."""
-        numbers: dict[str, int] = {}
-        return np.array(
-            [numbers.setdefault(run.recipe, len(numbers)) for run in self.stored], np.intp
-        )
-
-    @cached_property
-    def valued(self) -> RunColumns:
-        """The columns of the runs that have a value."""
-        kept = np.flatnonzero(~np.isnan(self.values))
-        stored = [self.stored[row] for row in kept.tolist()]
-        return RunColumns(self.commits, self.indices[kept], stored)
-
-
-@dataclass(frozen=True)
 class Series:
     """All runs of one case on one machine in one environment, by commit."""
 
     machine: str
     environment: str
-    case: records.Case
+    case: Case
     unit: str
     higher_is_better: bool
-    columns: RunColumns
-    """Its runs, for each commit with any result of this machine and environment."""
+    commits: tuple[str, ...]
+    """Hashes of all commits measured by the machine in the environment, oldest first."""
+    indices: Indices
+    """Index in ``commits`` of each run."""
+    runs: Sequence[Run]
+    """Its runs apart from `NEVER_RUN`, oldest first."""
 
     @cached_property
-    def runs(self) -> dict[str, records.Run]:
-        """Maps a commit hash, oldest first, to its run: ``NEVER_RUN`` if this case has none."""
-        columns = self.columns
-        runs = dict.fromkeys(columns.commits, records.NEVER_RUN)
-        for index, run in zip(columns.indices.tolist(), columns.stored, strict=True):
-            runs[columns.commits[index]] = run
-        return runs
+    def values(self) -> Floats:
+        """Value of each run, in ``unit``; NaN for a run without one."""
+        return np.array([run.value for run in self.runs], np.float64)
+
+    @cached_property
+    def valued(self) -> Series:
+        """The series of the runs that have a value."""
+        kept = np.flatnonzero(~np.isnan(self.values))
+        runs = [self.runs[row] for row in kept.tolist()]
+        return dataclasses.replace(self, indices=self.indices[kept], runs=runs)
 
     @property
-    def last(self) -> records.Run:
-        """The newest run apart from ``NEVER_RUN``, or ``NEVER_RUN`` if there is none."""
-        return self.columns.stored[-1] if self.columns else records.NEVER_RUN
+    def by_commit(self) -> dict[str, Run]:
+        """Maps each of ``commits`` to its run: `NEVER_RUN` if this case has none."""
+        measured = (self.commits[index] for index in self.indices.tolist())
+        return dict.fromkeys(self.commits, NEVER_RUN) | dict(zip(measured, self.runs, strict=True))
+
+    @property
+    def last(self) -> Run:
+        """The newest run apart from `NEVER_RUN`, or `NEVER_RUN` if there is none."""
+        return self.runs[-1] if self.runs else NEVER_RUN
 
 
 @dataclass(frozen=True)
@@ -90,18 +106,16 @@ class History:
     commits: tuple[Commit, ...] = ()
     """Oldest first, along the tracked branch: those with results, those that were compared with
     others, and the tagged ones."""
-    machines: dict[str, records.Machine] = field(default_factory=dict)
-    environments: dict[str, records.Environment] = field(default_factory=dict)
-    benchmarks: dict[str, records.Benchmark] = field(default_factory=dict)
+    machines: dict[str, Machine] = field(default_factory=dict)
+    environments: dict[str, Environment] = field(default_factory=dict)
+    benchmarks: dict[str, Benchmark] = field(default_factory=dict)
     series: tuple[Series, ...] = ()
-    problems: tuple[records.Problem, ...] = ()
-    left_out: tuple[records.LeftOut, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
     facts: dict[tuple[str, str], dict[str, dict[str, str]]] = field(default_factory=dict)
     """Maps machine and environment, then a commit hash, oldest first, to the facts of its results:
     those of the machine, ``requirement <name>`` and ``variable <name>``."""
-    recorded: dict[tuple[str, str], dict[str, tuple[records.Record, ...]]] = field(
-        default_factory=dict
-    )
+    recorded: dict[tuple[str, str], dict[str, tuple[Record, ...]]] = field(default_factory=dict)
     """Maps machine and environment, then a commit hash, oldest first, to the records of its runs,
     oldest first. Commits from before runs had records are missing."""
     notes: Notes = field(default_factory=Notes)
@@ -110,7 +124,7 @@ class History:
     """Maps each commit hash of the branch to the number of commits before it."""
     comparisons: dict[str, tuple[Comparison, ...]] = field(default_factory=dict)
     """Maps a machine to its interleaved comparisons, oldest first."""
-    explanations: dict[str, tuple[StoredExplanation, ...]] = field(default_factory=dict)
+    explanations: dict[str, tuple[store.StoredExplanation, ...]] = field(default_factory=dict)
     """Maps a machine to its explanations of differences, oldest first."""
     layout: Layout = UNDECLARED
     """How the project declares rows and columns."""
@@ -129,7 +143,7 @@ class History:
     def _indices(self) -> dict[tuple[str, ...], Indices]:
         return {
             commits: np.array([self.order[commit] for commit in commits], np.intp)
-            for commits in {series.columns.commits for series in self.series}
+            for commits in {series.commits for series in self.series}
         }
 
     @cached_property
@@ -142,6 +156,378 @@ class History:
             if _VERSION.fullmatch(tag)
         }
 
-    def indices(self, columns: RunColumns) -> Indices:
-        """Return the index in `commits` of each row of the columns of a series."""
-        return self._indices[columns.commits][columns.indices]
+    def indices(self, series: Series) -> Indices:
+        """Return the index in `commits` of each run of a series."""
+        return self._indices[series.commits][series.indices]
+
+
+def load_history(
+    results_dir: Path,
+    commits: Sequence[Commit],
+    machine: str = "",
+    benchmarks: dict[str, Benchmark] | None = None,
+    layout: Layout = UNDECLARED,
+) -> History:
+    """Load everything that a results folder says about the commits of a branch.
+
+    Args:
+        results_dir: asv's results folder.
+        commits: The branch, oldest first, as ``git.read_commits`` gives it.
+        machine: The machine whose results are loaded; all if empty.
+        benchmarks: By name; those of ``benchmarks.json`` if none are given.
+        layout: How the project declares rows and columns.
+
+    Returns:
+        Its history, with the commits that have results or tags. There is a series
+        for each case of ``benchmarks.json`` on each machine and environment that
+        has a result file, even if that case never ran there.
+
+    Raises:
+        WatchError: Its ``benchmarks.json`` is missing or unusable.
+    """
+    problems: list[Problem] = []
+    if benchmarks is None:
+        benchmarks, problems = asv_files.read_benchmarks(results_dir)
+    measured, damaged = store.read_record(results_dir, machine, benchmarks)
+    notes, unreadable = read_notes(results_dir, commits)
+    named = list(commits)
+    for version, position in notes.versions.items():
+        if version not in (tags := named[position].tags):
+            named[position] = replace(named[position], tags=(*tags, version))
+    comparisons: dict[str, list[Comparison]] = defaultdict(list)
+    for each in measured:
+        if len(each.sitting.versions) > 1:
+            comparisons[each.sitting.machine].append(each)
+    history = History(
+        commits=tuple(named),
+        benchmarks=benchmarks,
+        notes=notes,
+        positions={commit.hash: position for position, commit in enumerate(commits)},
+        comparisons={name: tuple(several) for name, several in comparisons.items()},
+        layout=layout,
+    )
+    loader = _Loader(history, measured, [*problems, *damaged, *unreadable])
+    return loader.load(results_dir, glob.escape(machine) or "*")
+
+
+Runs = dict[str, Run]
+"""Maps the name of a case to its run."""
+
+
+class _Measured(NamedTuple):
+    """What one machine measured of a commit in one environment."""
+
+    facts: dict[str, str]
+    records: tuple[Record, ...]
+    runs: Runs
+    resident: Runs
+    """Peak memory as asv stores it."""
+
+
+class _Loader:
+    """Adds to a history what the folders of machines say, file by file."""
+
+    def __init__(
+        self, history: History, measured: Sequence[Comparison], problems: list[Problem]
+    ) -> None:
+        self._history, self._problems = history, problems
+        cases = (
+            Case(benchmark.name, params, history.layout.labels_of(benchmark, params))
+            for benchmark in history.benchmarks.values()
+            for params in itertools.product(*benchmark.params)
+        )
+        self._cases = {case.name: case for case in cases}
+        self._peak_memory = {
+            name
+            for name, case in self._cases.items()
+            if history.benchmarks[case.benchmark].type == "peakmemory"
+        }
+        self._measured = store.newest_of_runs(measured)
+        self._sittings: dict[store.RunKey, dict[int, Sitting]] = defaultdict(dict)
+        """Maps a run to its sittings by their start."""
+        for each in measured:
+            if (run := store.run_of(each.sitting)) is not None:
+                self._sittings[run][each.sitting.at] = each.sitting
+        self._left_out: Counter[tuple[str, str]] = Counter()
+        for commit in history.notes.unplaced:
+            reason = "notes.toml names it, but it fits no commit of the branch, or several"
+            self._left_out[commit, reason] += 1
+        self._newest: dict[str, int] = {}
+        """Maps an environment to the position of its newest commit."""
+        self._setups: dict[tuple[str, str], dict[str, _Measured]] = {}
+        """Maps machine and environment to what was measured, by commit hash."""
+        self._files: dict[store.RunKey, str] = {}
+        """Maps a run to the name of asv's file of it."""
+
+    def load(self, results_dir: Path, folders: str) -> History:
+        """Load the folders of machines that match a pattern, and return the whole history."""
+        history = self._history
+        for folder in sorted(results_dir.glob(folders)):
+            if folder.is_dir() and not folder.name.startswith("."):
+                self._load_machine(folder)
+            elif not folder.exists():
+                self._problem(folder, "it is a link that leads nowhere; it was left out")
+        for path in sorted(results_dir.glob(".*/machine.json")):
+            message = "its name begins with a dot, so it is left out; rename it"
+            self._problem(path.parent, message)
+        for key in self._sittings.keys() - self._files.keys():
+            self._add_run(key)
+        for name in history.comparisons:  # such as the old name of a renamed folder
+            history.machines.setdefault(name, Machine(name))
+        self._add_compared_memory()
+        setups = {
+            key: dict(sorted(setup.items(), key=lambda item: history.positions[item[0]]))
+            for key, setup in self._setups.items()
+        }
+        measured = set().union(*setups.values())
+        compared = {
+            each.sitting.key: {version.commit for version in each.sitting.versions}
+            for each in itertools.chain(*history.comparisons.values())
+        }
+        for commits in compared.values():
+            measured |= commits if len(commits) > 1 else set()
+            for commit in commits - history.positions.keys():
+                self._left_out[commit, COMPARED_ELSEWHERE] += 1
+        return dataclasses.replace(
+            history,
+            commits=tuple(c for c in history.commits if c.hash in measured or c.tags),
+            environments=dict(sorted(history.environments.items())),
+            series=tuple(
+                series for key, setup in setups.items() for series in self._series(*key, setup)
+            ),
+            problems=tuple(self._problems),
+            left_out=tuple(LeftOut(*key, count) for key, count in self._left_out.items()),
+            facts={
+                key: {commit: measured.facts for commit, measured in setup.items()}
+                for key, setup in setups.items()
+            },
+            recorded={
+                key: records
+                for key, setup in setups.items()
+                if (records := {c: each.records for c, each in setup.items() if each.records})
+            },
+        )
+
+    def _add_compared_memory(self) -> None:
+        """Give commits that have no run of private memory the value of their newest comparison.
+
+        Runs and comparisons measure it in the same way. Times are not taken over, because the
+        level of all times of a machine differs from day to day.
+        """
+        setups: dict[tuple[str, Release, str], list[dict[str, _Measured]]] = defaultdict(list)
+        for (machine, name), setup in self._setups.items():
+            environment = self._history.environments[name]
+            setups[machine, environment.release, environment.python].append(setup)
+        for machine, comparisons in self._history.comparisons.items():
+            for comparison in reversed(comparisons):
+                if comparison.case not in self._peak_memory:
+                    continue
+                for index, version in enumerate(comparison.sitting.versions):
+                    value = comparison.value(index)
+                    for setup in setups[machine, version.release, version.python]:
+                        if value is not None and version.commit in setup:
+                            run = Run(Outcome.OK, value)
+                            setup[version.commit].runs.setdefault(comparison.case, run)
+
+    def _problem(self, path: Path, message: str) -> None:
+        self._problems.append(Problem(str(path), message))
+
+    def _series(
+        self, machine: str, environment: str, setup: Mapping[str, _Measured]
+    ) -> Iterator[Series]:
+        """Yield the series of each case, from what was measured of each commit, oldest first."""
+        private = {
+            name
+            for measured in setup.values()
+            for name, run in measured.runs.items()
+            if run.outcome is Outcome.OK
+        }
+        found: dict[str, list[tuple[int, Run]]] = defaultdict(list)
+        for index, measured in enumerate(setup.values()):
+            resident = {name: r for name, r in measured.resident.items() if name not in private}
+            for name, run in (measured.runs | resident).items():
+                found[name].append((index, run))
+        commits = tuple(setup)
+        for name, case in self._cases.items():
+            benchmark = self._history.benchmarks[case.benchmark]
+            yield Series(
+                machine=machine,
+                environment=environment,
+                case=case,
+                unit=benchmark.unit,
+                higher_is_better=benchmark.higher_is_better,
+                commits=commits,
+                indices=np.array([index for index, _ in found[name]], np.intp),
+                runs=[run for _, run in found[name]],
+            )
+
+    def _load_machine(self, folder: Path) -> None:
+        try:
+            files = sorted(folder.iterdir(), key=lambda path: path.name)
+        except OSError as error:
+            self._problem(folder, f"it cannot be read: {error.strerror}")
+            return
+        others = {"machine.json", asv_files.SUITE_LIST}
+        result_files = [f for f in files if f.suffix == ".json" and f.name not in others]
+        machine_file = folder / "machine.json"
+        if result_files or machine_file.exists():
+            machine = self._read_machine(machine_file)
+        elif folder.name in self._history.comparisons:
+            machine = Machine(folder.name)  # asv describes a machine when it measures there
+        else:
+            return
+        self._history.machines[machine.name] = machine
+        path = folder / store.EXPLANATIONS
+        self._history.explanations[machine.name], damage = store.read_stored(
+            path, store.StoredExplanation, "explanation"
+        )
+        self._problems += damage
+        for path in result_files:
+            self._load_file(path, machine.name)
+
+    def _read_machine(self, path: Path) -> Machine:
+        try:
+            content = read_description(path)
+        except asv_files.DamagedError as error:
+            self._problem(path, f"{error}; the folder's name is used as the machine's")
+            return Machine(path.parent.name)
+        facts = {key: str(value) for key, value in content.items()}
+        facts.pop("version", None)
+        return Machine(facts.pop("machine"), facts)
+
+    def _load_file(self, path: Path, machine: str) -> None:
+        try:
+            stored = asv_files.read_results(path, machine)
+        except asv_files.DamagedError as error:
+            self._problem(path, f"{error}; its results are left out")
+            return
+        key = store.RunKey(machine, path.stem.partition("-")[2] or path.stem, stored.commit_hash)
+        if key in self._files:
+            message = f"{self._files[key]} has the same commit and environment"
+            self._problem(path, f"{message}; this file is left out")
+            return
+        self._files[key] = path.name
+        self._add_run(key, stored, path)
+
+    def _add_run(
+        self, key: store.RunKey, stored: Results | None = None, path: Path = Path()
+    ) -> None:
+        """Add what was stored of a commit: by the engine, by asv, or both."""
+        if key.commit not in self._history.positions:
+            self._left_out[key.commit, NOT_ON_BRANCH] += 1
+            return
+        sittings = [sitting for _, sitting in sorted(self._sittings.get(key, {}).items())]
+        if stored is not None:
+            environment = asv_files.environment_of(stored, key.environment)
+            facts = asv_files.facts_of(stored)
+        else:
+            version, conditions = sittings[-1].versions[-1], sittings[-1].conditions
+            assert conditions is not None  # noqa: S101 - it is a run
+            environment = Environment(
+                key.environment, version.python, version.requirements, conditions.variables
+            )
+            facts = conditions.machine | environment.facts
+        position = self._history.positions[key.commit]
+        if self._newest.get(key.environment, -1) < position:
+            self._newest[key.environment] = position
+            self._history.environments[key.environment] = environment
+        records = tuple(
+            Record(
+                sitting.at,
+                sitting.conditions.machine,
+                {PROCESSES: NOT_FORKED} | sitting.conditions.facts,
+                _flat(sitting.conditions.before),
+                _flat(sitting.conditions.after),
+            )
+            for sitting in sittings
+            if sitting.conditions is not None and sitting.conditions.machine
+        )
+        runs, resident = self._runs_of_record(self._measured.get(key, {})), Runs()
+        setup = self._setups.setdefault((key.machine, key.environment), {})
+        setup[key.commit] = _Measured(facts, records, runs, resident)
+        for benchmark in stored.get_all_result_keys() if stored is not None else ():
+            try:
+                for case, run in self._runs_of_row(stored, benchmark, path):
+                    is_resident = run.outcome is Outcome.OK and case in self._peak_memory
+                    if case not in runs:
+                        (resident if is_resident else runs)[case] = run
+            except asv_files.DamagedError as error:
+                self._problem(path, f"{benchmark}: {error}; its results are left out")
+
+    def _runs_of_record(self, measured: Mapping[str, Comparison]) -> Runs:
+        """Return the runs of today's cases."""
+        runs: Runs = {}
+        for name, comparison in measured.items():
+            case, version = self._cases.get(name), comparison.benchmark_version
+            if case is None:
+                continue
+            benchmark = self._history.benchmarks[case.benchmark]
+            if version and code_version(version) != code_version(benchmark.version):
+                continue
+            outcome, reason = comparison.outcome(0)
+            value = comparison.value(0)
+            if value is not None:
+                runs[name] = Run(Outcome.OK, value, recipe=sys.intern(recipe_of(version)))
+            elif outcome is not Outcome.NEVER_RUN:
+                runs[name] = Run(outcome, reason=reason)
+        return runs
+
+    def _runs_of_row(self, stored: Results, name: str, path: Path) -> Iterator[tuple[str, Run]]:
+        """Yield name and run of each of today's cases in a row of asv's file.
+
+        Raises:
+            DamagedError: the row does not have the shape that asv writes.
+        """
+        benchmark, version = self._history.benchmarks.get(name), stored.benchmark_version[name]
+        if benchmark is None:
+            self._left_out[name, "no suite has this benchmark any more"] += 1
+            return
+        if isinstance(version, str) and code_version(version) != code_version(benchmark.version):
+            self._left_out[name, "measured with other code of the benchmark"] += 1
+            return
+        count = unusable = 0
+        for params, run in asv_files.runs_of(stored, name):
+            case = self._cases.get(case_name(name, params))
+            count += 1
+            if case is not None:
+                unusable += run.reason.startswith(asv_files.NO_NUMBER)
+                if run is not NEVER_RUN:
+                    yield case.name, run
+            elif run.outcome is Outcome.OK:
+                self._left_out[name, "no suite has this combination of parameters"] += 1
+        if unusable:
+            message = f"{unusable} of {count} results are not finite numbers"
+            self._problem(path, f"{name}: {message}; they count as failed")
+
+
+def read_description(path: Path) -> dict[str, Any]:
+    """Read what describes a machine.
+
+    Raises:
+        DamagedError: it cannot be read, is not JSON, or names no machine.
+    """
+    try:
+        content = json.loads(read_regular(path))
+    except OSError as error:
+        raise asv_files.DamagedError(f"it cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise asv_files.DamagedError(f"it is not JSON: {error}") from error
+    if not isinstance(content, dict) or not isinstance(content.get("machine"), str):
+        raise asv_files.DamagedError("it names no machine")
+    return content
+
+
+def _flat(state: Any, name: str = "") -> dict[str, str]:
+    """Flatten a state: ``{"gpus": [{"celsius": 41}]}`` gives ``gpus 0 celsius: 41``."""
+    if isinstance(state, dict):
+        members = [(str(key), value) for key, value in state.items()]
+    elif isinstance(state, list) and any(isinstance(value, dict) for value in state):
+        members = [(str(key), value) for key, value in enumerate(state)]
+    elif isinstance(state, list):
+        return {name: ", ".join(map(str, state))}
+    else:
+        return {} if state is None else {name: str(state)}
+    flat: dict[str, str] = {}
+    for key, value in members:
+        flat |= _flat(value, f"{name} {key}".strip())
+    return flat

@@ -9,7 +9,6 @@ the benchmark. The rest is the recipe, such as ``rounds=3 repeat=3,20,2.5; asv_r
 results with another recipe stay in the series, but nothing is compared across the change.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -17,7 +16,6 @@ from typing import Any
 
 import msgspec
 
-from asv_watch.comparison import Outcome
 from asv_watch.versions.version import Release, main_release
 
 PROCESSES = "processes"
@@ -141,23 +139,6 @@ class Case:
     def name(self) -> str:
         """The case as asv writes it: ``suite.Class.time_x('darnn', 'cpu')``."""
         return case_name(self.benchmark, self.params)
-
-
-class Run(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """The result of one case at one commit: an outcome, and a value if it is ``OK``."""
-
-    outcome: Outcome
-    value: float = math.nan
-    """The stored median of the rounds, or of the samples of `asv run`; for runs before 2026-11-26
-    the smallest sample. Finite if the outcome is ``OK``, else NaN."""
-    reason: str = ""
-    """Why it failed, timed out or was skipped: the message of the run."""
-    recipe: str = ""
-    """How its samples were taken; empty if unknown."""
-
-
-NEVER_RUN = Run(Outcome.NEVER_RUN)
-"""The run of a case that was not selected when its commit was measured."""
 
 
 class Problem(msgspec.Struct, frozen=True):

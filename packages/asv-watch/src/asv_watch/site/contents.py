@@ -13,9 +13,8 @@ from packaging.version import Version
 from asv_watch.asv.settings import Configuration
 from asv_watch.asv.steps import kept_levels
 from asv_watch.judge.changes import Change, Findings, analyse
-from asv_watch.records.history import History, Series
+from asv_watch.records.history import History, Series, load_history
 from asv_watch.records.labels import Layout, parameter_values, with_columns
-from asv_watch.records.loading import load_history
 from asv_watch.records.records import Environment, Machine, Record
 from asv_watch.site.cases import CaseTable, case_table
 from asv_watch.site.series import Metric, SeriesSummary, metric_of, setup_key, stretches_of
@@ -86,7 +85,7 @@ def in_order(history: History) -> History:
         return series.case.benchmark, series.case.params, series.machine, series.environment
 
     shown = {series.case.name: series for series in history.series}
-    ran = [series for series in history.series if series.columns]
+    ran = [series for series in history.series if series.runs]
     for series in ran:
         shown.pop(series.case.name, None)
     return replace(history, series=tuple(sorted([*ran, *shown.values()], key=order)))
@@ -126,8 +125,7 @@ def contents_of(
     summaries = []
     for index, series in enumerate(history.series):
         benchmark = history.benchmarks[series.case.benchmark]
-        valued = series.columns.valued
-        commits = history.indices(valued)
+        commits = history.indices(series.valued)
         ran = measured_with[setup_key(series)]
         measured = [c for c in changes[index] if c.is_measured and c.kind != "exact"]
         summary = SeriesSummary(
@@ -142,7 +140,7 @@ def contents_of(
             change=next(iter(changes[index]), None),
             measured=tuple(measured),
             noise=findings.noise[index],
-            stretches=stretches_of(commits, valued.values, measured, findings.segments[index]),
+            stretches=stretches_of(commits, series, measured, findings.segments[index]),
             behind=len(ran) - bisect_right(ran, commits[-1]) if len(commits) else 0,
         )
         summaries.append(summary)
@@ -177,11 +175,11 @@ def _setups(history: History) -> tuple[Setup, ...]:
     series_of_machine: Counter[str] = Counter()
     for series in history.series:
         members[setup_key(series)].append(series)
-        series_of_machine[series.machine] += bool(series.columns.valued)
+        series_of_machine[series.machine] += bool(series.valued.runs)
     setups = [
         _setup(history, key, setup_series)
         for key, setup_series in sorted(members.items(), key=lambda member: member[0])
-        if any(series.columns for series in setup_series)
+        if any(series.runs for series in setup_series)
     ]
     newest_first = sorted(
         setups, key=lambda one: (one.newest, order_of_release(one.environment)), reverse=True
@@ -199,7 +197,7 @@ def _setups(history: History) -> tuple[Setup, ...]:
 
 def _setup(history: History, key: tuple[str, str], members: Sequence[Series]) -> Setup:
     """Return a setup; at least one of its series must have a run."""
-    indices = [history.indices(series.columns) for series in members]
+    indices = [history.indices(series) for series in members]
     measured: list[int] = sorted(set().union(*(commits.tolist() for commits in indices)))
     outcomes = Counter(
         series.last.outcome.value

@@ -193,7 +193,7 @@ def _values_of(summary: SeriesSummary) -> tuple[int, list[float | None]]:
     """
     if not summary.has_value:
         return 0, []
-    commits, valued = summary.commits, summary.series.columns.valued
+    commits, valued = summary.commits, summary.series.valued
     column = np.full(commits[-1] - commits[0] + 1, None)
     values = valued.values.tolist()
     is_timed = summary.benchmark.type == "time"
@@ -202,10 +202,9 @@ def _values_of(summary: SeriesSummary) -> tuple[int, list[float | None]]:
 
 
 def _history_of(contents: Contents, summary: SeriesSummary) -> BenchmarkSeries:
-    columns = summary.series.columns
-    commits = contents.history.indices(columns).tolist()
-    without_value = np.flatnonzero(np.isnan(columns.values)).tolist()
-    others = [(commits[row], columns.stored[row]) for row in without_value]
+    commits = contents.history.indices(summary.series).tolist()
+    runs = zip(commits, summary.series.runs, strict=True)
+    others = [(commit, run) for commit, run in runs if run.outcome is not Outcome.OK]
     reasons = sorted({run.reason for _, run in others})
     return BenchmarkSeries(
         summary.index,

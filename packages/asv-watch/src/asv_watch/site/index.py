@@ -257,7 +257,7 @@ def _series(
         run = row.series.last
         has_failed = run.outcome in {Outcome.FAILED, Outcome.TIMED_OUT}
         reason = names.exception_line(run.reason) if has_failed else run.reason
-        commits = contents.history.indices(row.series.columns)
+        commits = contents.history.indices(row.series)
         is_stale = row.behind and run.outcome is Outcome.OK
         last = None
         if row.last:

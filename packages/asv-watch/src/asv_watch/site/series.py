@@ -6,12 +6,14 @@ from typing import Literal
 import msgspec
 import numpy as np
 
+from asv_watch.comparison import Run
 from asv_watch.judge.changes import KIND_OF_UNIT, Change, Kind
 from asv_watch.judge.segments import Segment
-from asv_watch.records.history import Floats, Indices, Series
-from asv_watch.records.records import Benchmark, Environment, Run
+from asv_watch.records.history import Series
+from asv_watch.records.records import Benchmark, Environment
 from asv_watch.site import names
 from asv_watch.site.scripts import shortened
+from asv_watch.statistics.ratio import Indices
 from asv_watch.text import quantities
 
 
@@ -57,7 +59,7 @@ class SeriesSummary(msgspec.Struct, frozen=True):
     group: str
     """Heading of its benchmark in lists."""
     commits: Indices
-    """Commit index of each value, oldest first: rows of ``series.columns.valued``."""
+    """Commit index of each value, oldest first: rows of ``series.valued``."""
     change: Change | None
     """Its newest change."""
     measured: tuple[Change, ...]
@@ -73,7 +75,7 @@ class SeriesSummary(msgspec.Struct, frozen=True):
         """The newest run with a value, and its commit index."""
         if not self.has_value:
             return None
-        return int(self.commits[-1]), self.series.columns.valued.stored[-1]
+        return int(self.commits[-1]), self.series.valued.last
 
     @property
     def has_value(self) -> bool:
@@ -123,12 +125,12 @@ def metric_of(series: Series) -> Metric:
 
 
 def stretches_of(
-    commits: Indices, values: Floats, measured: Sequence[Change], segments: Sequence[Segment]
+    commits: Indices, series: Series, measured: Sequence[Change], segments: Sequence[Segment]
 ) -> tuple[Stretch, ...]:
     """Cut a series into stretches, oldest first; without a value it has none."""
     if not len(commits):
         return ()
-    levels = _levels(commits, measured)
+    levels, values = _levels(commits, measured), series.valued.values
     starts = sorted({*(first for first, _ in levels), *(int(s.commits[0]) for s in segments)})
     bounds = [*np.searchsorted(commits, starts).tolist(), len(values)]
     cut = []

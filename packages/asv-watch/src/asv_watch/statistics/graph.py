@@ -30,9 +30,8 @@ from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
-from asv_watch.statistics.ratio import quantile
+from asv_watch.statistics.ratio import Floats, Indices, quantile
 
 BETWEEN = np.array([0, 0.001, 0.002, 0.003, 0.005, 0.007, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1])
 """The standard deviations between sittings that are considered, as logarithms."""
@@ -43,7 +42,6 @@ _FEW_NODES = 200
 """Up to this many nodes, numpy solves as quickly as scipy does for a sparse graph."""
 
 Node = TypeVar("Node", bound=Hashable)
-Floats = npt.NDArray[np.float64]
 
 
 class Estimate(NamedTuple):
@@ -226,7 +224,7 @@ class RatioGraph(Generic[Node]):
         return factors.solve, float(np.log(np.abs(diagonal)).sum())
 
 
-def _parts(ends: Sequence[Sequence[int]], count: int) -> npt.NDArray[np.intp]:
+def _parts(ends: Sequence[Sequence[int]], count: int) -> Indices:
     """Return for each of ``count`` nodes one that all nodes of its part have in common."""
     parent = list(range(count))
 

@@ -34,6 +34,7 @@ LEAST_SPREAD = 1e-4
 """Smallest spread of the rounds' logarithms: clocks and page sizes resolve no less."""
 T = TypeVar("T")
 Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.intp]
 ESTIMATE = "Hodges-Lehmann of the ratios of the faster halves"
 """Name of the estimator, as stored comparisons have it."""
 
