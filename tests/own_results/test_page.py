@@ -23,8 +23,7 @@ from asv_watch.asv.settings import read_configuration
 from asv_watch.comparison import Metric
 from asv_watch.errors import WatchError
 from asv_watch.judge.changes import Findings, analyse
-from asv_watch.records.history import History
-from asv_watch.records.history import load_history
+from asv_watch.records.history import History, load_history
 from asv_watch.records.notes import read_notes
 from asv_watch.site.about_data import about_data
 from asv_watch.site.build import build_site

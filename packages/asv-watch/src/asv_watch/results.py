@@ -148,13 +148,14 @@ def _faults_of_machine(
     if folder.name not in machines:
         message = f'{folder.name} is not listed under "machines" of asv.conf.json'
         yield Problem(str(folder), message)
-    for (machine, environment), by_commit in history.facts.items():
-        recorded = history.recorded.get((machine, environment), {})
-        for commit in by_commit if machine == facts.get("machine", folder.name) else ():
+    for (machine, environment), setup in history.setups.items():
+        if machine != facts.get("machine", folder.name):
+            continue
+        for commit, measured in setup.items():
             run = str(folder / f"{commit[:8]}-{environment}.json")
-            if commit not in recorded:
+            if not measured.records:
                 yield Problem(run, "no record says where it was measured")
                 continue
-            for name, value in recorded[commit][-1].machine.items():
+            for name, value in measured.records[-1].machine.items():
                 if name in _IDENTITY and value != str(facts.get(name, value)):
                     yield Problem(run, f"{name} is {value!r}, but machine.json says otherwise")

@@ -11,7 +11,7 @@ from msgspec.structs import astuple
 from asv_watch.asv.steps import Levels, kept_levels
 from asv_watch.judge.changes import analyse
 from asv_watch.judge.segments import find_events, noise_between_runs, split
-from asv_watch.records.history import History
+from asv_watch.records.history import History, Measured
 from asv_watch.records.records import FORKED, NOT_FORKED, PROCESSES, Record
 from tests.judge.test_changes import noisy
 from tests.making import ENVIRONMENT, MACHINE, commit_hash, make_history, make_series, run_of
@@ -20,10 +20,11 @@ OLD, NEW, NO_GPU = {"os": "6.1"}, {"os": "6.2"}, {"gpu": "none"}
 PYTHON_11, PYTHON_12 = {"python": "3.11"}, {"python": "3.12"}
 
 
-def _by_hash(of_setups: Any) -> Any:
+def _by_hash(setups: Any) -> Any:
+    """What was measured, by setup and number of the commit: its facts, and records of its runs."""
     return {
-        setup: {commit_hash(number): value for number, value in by_commit.items()}
-        for setup, by_commit in of_setups.items()
+        setup: {commit_hash(number): Measured(*of) for number, of in measured.items()}
+        for setup, measured in setups.items()
     }
 
 
@@ -39,7 +40,8 @@ def test_a_fact_is_compared_with_the_last_commit_that_recorded_it() -> None:
         ("m", "b"): {1: OLD | PYTHON_11, 4: {"driver": "600"} | PYTHON_11, 7: {"gpu": "two"}},
         ("other", "b"): {2: OLD},
     }
-    assert events_of(make_history([make_series([1.0] * 9)], facts=_by_hash(facts))) == [
+    measured = {setup: {n: (each,) for n, each in of.items()} for setup, of in facts.items()}
+    assert events_of(make_history([make_series([1.0] * 9)], setups=_by_hash(measured))) == [
         ("m", "b", 1, "environment", "", "b"),
         ("m", "a", 2, "python", "3.11", "3.12"),
         ("m", "", 2, "os", "6.1", "6.2"),
@@ -50,14 +52,15 @@ def test_a_fact_is_compared_with_the_last_commit_that_recorded_it() -> None:
 def test_the_environments_of_a_machine_are_one_sequence_of_its_runs() -> None:
     """What asv stores too is one event."""
     old, new = Record(1, OLD, {}), Record(4, NEW, {})
-    recorded = {
-        ("m", "a"): {0: [old], 1: [structs.replace(old, at=3), new]},
-        ("m", "b"): {0: [structs.replace(old, at=2)], 1: [structs.replace(new, at=5)]},
-        ("other", "a"): {0: [Record(1, {"os": "5"}, {})]},
+    measured = {
+        ("m", "a"): {0: (OLD, [old]), 1: (NEW, [structs.replace(old, at=3), new])},
+        ("m", "b"): {
+            0: ({}, [structs.replace(old, at=2)]),
+            1: ({}, [structs.replace(new, at=5)]),
+        },
+        ("other", "a"): {0: ({}, [Record(1, {"os": "5"}, {})])},
     }
-    facts = {("m", "a"): {0: OLD, 1: NEW}}
-    series = make_series([1.0] * 9)
-    history = make_history([series], facts=_by_hash(facts), recorded=_by_hash(recorded))
+    history = make_history([make_series([1.0] * 9)], setups=_by_hash(measured))
     assert events_of(history) == [("m", "", 1, "os", "6.1", "6.2")]
 
 
@@ -73,13 +76,10 @@ def test_a_condition_that_differs_ends_a_segment_and_a_package_does_not() -> Non
     preloaded = run | {"variable LD_PRELOAD": "jemalloc.so"}
     forked = run | {PROCESSES: FORKED}
     runs = [torch, run, {}, torch, newer, preloaded, preloaded, run, forked]
-    records = {n: (Record(n, {}, environment),) for n, environment in enumerate(runs)}
     key = MACHINE, ENVIRONMENT
-    history = make_history(
-        [make_series([1.0] * len(runs))],
-        recorded=_by_hash({key: records}),
-        facts=_by_hash({key: {n: {} for n in records}}),
-    )
+    records: Any = (({}, [Record(n, {}, environment)]) for n, environment in enumerate(runs))
+    setups = _by_hash({key: dict(enumerate(records))})
+    history = make_history([make_series([1.0] * len(runs))], setups=setups)
     assert events_of(history) == [
         (*key, 4, "package torch", "2.15.0", "2.16.0"),
         (*key, 5, "variable LD_PRELOAD", "", "jemalloc.so"),

@@ -119,7 +119,7 @@ def test_what_asv_saves_is_what_is_read(results_dir: Path) -> None:
     assert environment.release == Release("torch", "2.15.0")
     assert environment.variables == {"OMP_NUM_THREADS": "1"}
     assert environment.python == "3.11"
-    assert history.facts["ci-2core", ENVIRONMENT][HASHES[0]] == {
+    assert history.setups["ci-2core", ENVIRONMENT][HASHES[0]].facts == {
         "os": "Linux 6.1",
         "python": "3.11",
         "requirement torch": "2.15.0",
@@ -154,7 +154,8 @@ def test_a_value_of_the_record_is_shown_whatever_asv_has(results_dir: Path, lack
         found = {run.outcome for run in case_of(history, *case).by_commit.values()}
         assert found <= {Outcome.NEVER_RUN}, "lines of other code do not count"
     assert history.environments[ENVIRONMENT].release == Release("torch", "2.15.0")
-    assert history.facts["ci-2core", ENVIRONMENT][HASHES[0]]["variable OMP_NUM_THREADS"] == "1"
+    run = history.setups["ci-2core", ENVIRONMENT][HASHES[0]]
+    assert run.facts["variable OMP_NUM_THREADS"] == "1"
     assert history.problems == ()
 
 
@@ -174,7 +175,7 @@ def test_a_run_has_facts_and_the_state_of_its_machine(results_dir: Path) -> None
     writer.add(_case("'darnn', 5", rounds=NUMBERS))
     writer.end({"load_1_5_15_min": [1, 1, 2]})
     history = load_history(results_dir, COMMITS)
-    assert history.recorded["ci-2core", ENVIRONMENT][HASHES[0]] == (
+    assert history.setups["ci-2core", ENVIRONMENT][HASHES[0]].records == (
         Record(
             7,
             {"kernel": "6.1"},

@@ -97,7 +97,8 @@ def find_events(history: History) -> tuple[Event, ...]:
     events: list[Event] = []
     facts_by_machine: dict[str, dict[str, dict[str, str]]] = defaultdict(dict)
     first_commits: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for (machine, environment), facts in history.facts.items():
+    for (machine, environment), setup in history.setups.items():
+        facts = {commit: measured.facts for commit, measured in setup.items()}
         first_commits[machine].append((next(iter(facts)), environment))
         facts_by_machine[machine] = facts | facts_by_machine[machine]
         changes = _changes(machine, environment, facts.items())
@@ -112,8 +113,8 @@ def find_events(history: History) -> tuple[Event, ...]:
             if commit != in_order[0][0]
         )
     records_by_machine: dict[str, list[tuple[str, Record]]] = defaultdict(list)
-    for (machine, environment), recorded in history.recorded.items():
-        runs = [(commit, record) for commit, records in recorded.items() for record in records]
+    for (machine, environment), setup in history.setups.items():
+        runs = [(commit, record) for commit, each in setup.items() for record in each.records]
         records_by_machine[machine] += runs
         events += _changes(machine, environment, _environments_of(runs))
     for machine, runs in records_by_machine.items():
@@ -162,8 +163,9 @@ def _condition_changes(history: History, setup: tuple[str, str]) -> set[int]:
 
     If a commit has several runs, the conditions of the last one count.
     """
-    runs = [(commit, records[-1]) for commit, records in history.recorded.get(setup, {}).items()]
-    stored = _changes(*setup, history.facts.get(setup, {}).items())
+    measured = history.setups.get(setup, {})
+    runs = [(commit, each.records[-1]) for commit, each in measured.items() if each.records]
+    stored = _changes(*setup, ((commit, each.facts) for commit, each in measured.items()))
     of_machine = _changes(*setup, ((commit, record.machine) for commit, record in runs))
     of_environment = _changes(*setup, _environments_of(runs))
     changes = [

@@ -24,11 +24,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+import msgspec
 import numpy as np
 from asv.results import Results
-from msgspec.structs import replace
 
 from asv_watch.comparison import NEVER_RUN, Comparison, Outcome, Run, Sitting
 from asv_watch.files import read_regular
@@ -57,6 +57,22 @@ NOT_ON_BRANCH = "the commit is not on the branch"
 COMPARED_ELSEWHERE = "comparisons of a commit that is not on the branch"
 """Reason why they are left out."""
 _VERSION = re.compile(r"v?\d+(\.\d+)+\w*")
+
+
+Runs = dict[str, Run]
+"""Maps the name of a case to its run."""
+
+
+class Measured(msgspec.Struct, frozen=True):
+    """What one machine measured of a commit in one environment."""
+
+    facts: dict[str, str] = {}
+    """Facts of the machine, ``requirement <name>`` and ``variable <name>``."""
+    records: tuple[Record, ...] = ()
+    """Records of its runs, oldest first; none from before runs had them."""
+    runs: Runs = {}
+    resident: Runs = {}
+    """Peak memory as asv stores it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,12 +128,8 @@ class History:
     series: tuple[Series, ...] = ()
     problems: tuple[Problem, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
-    facts: dict[tuple[str, str], dict[str, dict[str, str]]] = field(default_factory=dict)
-    """Maps machine and environment, then a commit hash, oldest first, to the facts of its results:
-    those of the machine, ``requirement <name>`` and ``variable <name>``."""
-    recorded: dict[tuple[str, str], dict[str, tuple[Record, ...]]] = field(default_factory=dict)
-    """Maps machine and environment, then a commit hash, oldest first, to the records of its runs,
-    oldest first. Commits from before runs had records are missing."""
+    setups: dict[tuple[str, str], dict[str, Measured]] = field(default_factory=dict)
+    """Maps machine and environment, then a commit hash, oldest first, to what was measured."""
     notes: Notes = field(default_factory=Notes)
     """What people wrote in ``results/notes.toml``."""
     positions: dict[str, int] = field(default_factory=dict)
@@ -193,7 +205,7 @@ def load_history(
     named = list(commits)
     for version, position in notes.versions.items():
         if version not in (tags := named[position].tags):
-            named[position] = replace(named[position], tags=(*tags, version))
+            named[position] = msgspec.structs.replace(named[position], tags=(*tags, version))
     comparisons: dict[str, list[Comparison]] = defaultdict(list)
     for each in measured:
         if len(each.sitting.versions) > 1:
@@ -208,20 +220,6 @@ def load_history(
     )
     loader = _Loader(history, measured, [*problems, *damaged, *unreadable])
     return loader.load(results_dir, glob.escape(machine) or "*")
-
-
-Runs = dict[str, Run]
-"""Maps the name of a case to its run."""
-
-
-class _Measured(NamedTuple):
-    """What one machine measured of a commit in one environment."""
-
-    facts: dict[str, str]
-    records: tuple[Record, ...]
-    runs: Runs
-    resident: Runs
-    """Peak memory as asv stores it."""
 
 
 class _Loader:
@@ -254,7 +252,7 @@ class _Loader:
             self._left_out[commit, reason] += 1
         self._newest: dict[str, int] = {}
         """Maps an environment to the position of its newest commit."""
-        self._setups: dict[tuple[str, str], dict[str, _Measured]] = {}
+        self._setups: dict[tuple[str, str], dict[str, Measured]] = {}
         """Maps machine and environment to what was measured, by commit hash."""
         self._files: dict[store.RunKey, str] = {}
         """Maps a run to the name of asv's file of it."""
@@ -297,15 +295,7 @@ class _Loader:
             ),
             problems=tuple(self._problems),
             left_out=tuple(LeftOut(*key, count) for key, count in self._left_out.items()),
-            facts={
-                key: {commit: measured.facts for commit, measured in setup.items()}
-                for key, setup in setups.items()
-            },
-            recorded={
-                key: records
-                for key, setup in setups.items()
-                if (records := {c: each.records for c, each in setup.items() if each.records})
-            },
+            setups=setups,
         )
 
     def _add_compared_memory(self) -> None:
@@ -314,7 +304,7 @@ class _Loader:
         Runs and comparisons measure it in the same way. Times are not taken over, because the
         level of all times of a machine differs from day to day.
         """
-        setups: dict[tuple[str, Release, str], list[dict[str, _Measured]]] = defaultdict(list)
+        setups: dict[tuple[str, Release, str], list[dict[str, Measured]]] = defaultdict(list)
         for (machine, name), setup in self._setups.items():
             environment = self._history.environments[name]
             setups[machine, environment.release, environment.python].append(setup)
@@ -333,7 +323,7 @@ class _Loader:
         self._problems.append(Problem(str(path), message))
 
     def _series(
-        self, machine: str, environment: str, setup: Mapping[str, _Measured]
+        self, machine: str, environment: str, setup: Mapping[str, Measured]
     ) -> Iterator[Series]:
         """Yield the series of each case, from what was measured of each commit, oldest first."""
         private = {
@@ -444,7 +434,7 @@ class _Loader:
         )
         runs, resident = self._runs_of_record(self._measured.get(key, {})), Runs()
         setup = self._setups.setdefault((key.machine, key.environment), {})
-        setup[key.commit] = _Measured(facts, records, runs, resident)
+        setup[key.commit] = Measured(facts, records, runs, resident)
         for benchmark in stored.get_all_result_keys() if stored is not None else ():
             try:
                 for case, run in self._runs_of_row(stored, benchmark, path):

@@ -204,7 +204,7 @@ def _setup(history: History, key: tuple[str, str], members: Sequence[Series]) ->
         for series, commits in zip(members, indices, strict=True)
         if len(commits) and commits[-1] == measured[-1]
     )
-    records = [commit_records[-1] for commit_records in history.recorded.get(key, {}).values()]
+    records = [each.records[-1] for each in history.setups.get(key, {}).values() if each.records]
     return Setup(
         machine=history.machines[key[0]],
         environment=history.environments[key[1]],
