@@ -42,16 +42,6 @@ def half_width(ratio: Ratio) -> float:
     return math.log(ratio.interval[1] / ratio.interval[0]) / 2
 
 
-def test_two_calls_in_one_hour_are_two_sittings_which_may_disagree() -> None:
-    calls = [
-        compared({"2.0.0": 1.0, "2.1.0": level}, at, seed=at)
-        for level, at in ((1.0, 0), (1.05, 1800))
-    ]
-    graph = MachineGraphs(calls).releases("torch")["a"]
-    assert graph.between > 0.01, "the case has shown that it varies"
-    assert half_width(ratio_of(*calls)) > 1.5 * half_width(ratio_of(calls[0]))
-
-
 @pytest.mark.parametrize(
     ("levels", "days", "days_showing", "needs_another"),
     [
@@ -121,14 +111,6 @@ def test_one_comparison_alone_has_the_interval_of_a_graph_that_holds_nothing_els
         assert half_width(unknown) > 1.3 * half_width(alone), "few rounds may agree by luck"
         widths.append(half_width(alone))
     assert max(widths) < 1.3 * min(widths)
-
-
-def test_rounds_that_a_failed_version_lacks_change_nothing() -> None:
-    whole = compared({"2.0.0": 1.0, "2.1.0": 1.1})
-    more = replace(whole, rounds=(*whole.rounds, *((1.0, None),) * 9))
-    spreads = [MachineGraphs([each]).usual_spread["time"] for each in (whole, more)]
-    assert spreads[0] == spreads[1] == pytest.approx(0.015, rel=0.5)
-    assert ratio_of(whole) == ratio_of(more)
 
 
 def test_a_machine_without_repeats_varies_as_the_documents_say() -> None:

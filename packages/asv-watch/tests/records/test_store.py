@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from asv_watch.comparison import Comparison, Sitting
@@ -64,20 +62,6 @@ def test_a_sitting_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert last["end"]["cases"] == 3
 
 
-@settings(max_examples=20)
-@given(st.sets(st.integers(2**20, 2**34) | st.just(AT), max_size=5))
-def test_each_call_is_a_sitting_of_its_own_whenever_it_was(
-    tmp_path_factory: pytest.TempPathFactory, times: set[int]
-) -> None:
-    results = tmp_path_factory.mktemp("results")
-    times |= {at + 1 for at in times}
-    for at in times:
-        write(results, sitting_at(at))
-    comparisons, problems = read_record(results)
-    assert ({each.sitting.at for each in comparisons}, problems) == (times, [])
-    assert len(comparisons) == len(CASES) * len(times)
-
-
 def test_an_interrupted_sitting_keeps_its_cases_and_is_continued(tmp_path: Path) -> None:
     first = SittingWriter(tmp_path, SITTING)
     assert not first.path.exists(), "no file is empty"
@@ -126,13 +110,6 @@ def test_a_line_that_was_removed_is_missed(tmp_path: Path, line: int) -> None:
     messages = [] if line else [lost.format(number) for number in (6, 7, 8)]
     messages.append("of lines 6 to 9 some were changed or removed")
     assert problems == [Problem(str(path), message) for message in messages]
-
-
-def test_a_sitting_whose_versions_were_changed_is_named(tmp_path: Path) -> None:
-    path = write(tmp_path)
-    path.write_text(path.read_text().replace("00002", "00003"))
-    [problem] = read_record(tmp_path)[1]
-    assert "of lines 1 to 5 some were changed" in problem.message
 
 
 @pytest.mark.parametrize(

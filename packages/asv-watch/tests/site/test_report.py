@@ -72,19 +72,16 @@ def test_a_measured_change_is_described_as_markdown_and_as_text(history: History
 
 
 def test_a_change_that_may_be_of_several_commits_says_how_to_list_them(history: History) -> None:
-    text = _report(history, "text", previous=30)
-    commits = f"{commit_hash(30)[:8]}..{commit_hash(38)[:8]}"
-    assert f"one of 8 (not bisected): git log --oneline {commits}\n" in text
-    assert f"one of 8 commits up to {commit_hash(38)[:8]}, not bisected, 20" in text
-
-
-def test_commits_that_change_nothing_measured_are_no_suspects(history: History) -> None:
     def told(*touching: str) -> str:
-        return _report(history, "text", Ancestry(history.commits, touching, ("src",)), 30)
+        ancestry = Ancestry(history.commits, touching, ("src",)) if touching else None
+        return _report(history, "text", ancestry, previous=30)
 
+    listed = f"git log --oneline {commit_hash(30)[:8]}..{commit_hash(38)[:8]}\n"
+    assert f"one of 8 (not bisected): {listed}" in told()
+    assert f"one of 8 commits up to {commit_hash(38)[:8]}, not bisected, 20" in told()
     first, second = commit_hash(33), commit_hash(36)
-    two = "Commit:      one of 2 that change what is measured, of 8 (not bisected): git"
-    assert two in told(first, second)
+    two = "Commit:      one of 2 that change what is measured, of 8 (not bisected): "
+    assert f"{two}{listed}" in told(first, second)
     assert re.search(rf"Commit: +{first[:8]}\n", told(first))
     assert f"only {first[:8]} of 8 commits touches what is measured" in told(first)
 
