@@ -61,9 +61,9 @@ def make_series(
     runs: Sequence[float | Run] | Mapping[int, float | Run], *, model: str = "darnn"
 ) -> Series:
     """A series of values or runs, by number of the commit."""
-    numbered = runs if isinstance(runs, Mapping) else dict(enumerate(runs))
-    made = [run if isinstance(run, Run) else run_of(run) for run in numbered.values()]
-    ran = [index for index, run in enumerate(made) if run.outcome is not Outcome.NEVER_RUN]
+    numbered = runs.items() if isinstance(runs, Mapping) else enumerate(runs)
+    made = {n: run if isinstance(run, Run) else run_of(run) for n, run in numbered}
+    ran = {n: run for n, run in made.items() if run.outcome is not Outcome.NEVER_RUN}
     labels = {"model": model, "device": "cpu", "pass": "forward", "metric": "time"}
     return Series(
         machine=MACHINE,
@@ -71,9 +71,8 @@ def make_series(
         case=Case("suite.Suite.time_forward", (repr(model), "'cpu'"), labels),
         unit="seconds",
         higher_is_better=False,
-        commits=tuple(map(commit_hash, numbered)),
-        indices=np.array(ran, np.intp),
-        runs=[made[index] for index in ran],
+        indices=np.array(list(ran), np.intp),
+        runs=list(ran.values()),
     )
 
 
@@ -85,10 +84,11 @@ def make_rounds(ratio: float, half: float, count: int = 6) -> tuple[float, ...]:
 
 
 def make_history(series: Iterable[Series], **changes: object) -> History:
+    """A history of these series, of 40 commits at least."""
     series = tuple(series)
-    last = max((int(commit[:8], 16) for s in series for commit in s.commits), default=-1)
+    commits = make_commits(max([40, *(int(s.indices.max(initial=0)) + 1 for s in series)]))
     arguments: dict[str, object] = {
-        "commits": make_commits(last + 1),
+        "commits": commits,
         "machines": {s.machine: Machine(s.machine) for s in series},
         "environments": {
             s.environment: Environment(s.environment, "3.11", {"torch": "2.15.0"}) for s in series
@@ -101,6 +101,6 @@ def make_history(series: Iterable[Series], **changes: object) -> History:
         },
         "series": series,
         "layout": LAYOUT,
-        "positions": {commit_hash(number): number for number in range(last + 1)},
+        "positions": {commit.hash: commit.position for commit in commits},
     }
     return History(**(arguments | changes))  # type: ignore[arg-type]

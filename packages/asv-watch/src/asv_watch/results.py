@@ -153,9 +153,10 @@ def _faults_of_machine(
             continue
         for commit, measured in setup.items():
             run = str(folder / f"{commit[:8]}-{environment}.json")
-            if not measured.records:
+            if not measured.conditions:
                 yield Problem(run, "no record says where it was measured")
                 continue
-            for name, value in measured.records[-1].machine.items():
+            _, conditions = measured.conditions[-1]
+            for name, value in conditions.machine.items():
                 if name in _IDENTITY and value != str(facts.get(name, value)):
                     yield Problem(run, f"{name} is {value!r}, but machine.json says otherwise")

@@ -120,9 +120,7 @@ def test_parts_of_a_history_print_what_the_page_shows(project: Path, tmp_path: P
     changing = {entry.hash for entry in commits}
     clones = tmp_path / "part-1", tmp_path / "part-2"
     histories = [load_history(clone / "results", read_commits(clone)) for clone in clones]
-    measured = [
-        {hash_ for series in each.series for hash_ in series.commits} for each in histories
-    ]
+    measured = [{hash_ for setup in each.setups.values() for hash_ in setup} for each in histories]
     assert measured[0] < measured[1] == changing, "the first measured a part"
     assert not histories[1].problems
     compared = {c.sitting.versions[-1].commit for c in histories[1].comparisons["cluster"]}

@@ -9,10 +9,11 @@ from msgspec import structs
 from msgspec.structs import astuple
 
 from asv_watch.asv.steps import Levels, kept_levels
+from asv_watch.comparison import Conditions
 from asv_watch.judge.changes import analyse
 from asv_watch.judge.segments import find_events, noise_between_runs, split
 from asv_watch.records.history import History, Measured
-from asv_watch.records.records import FORKED, NOT_FORKED, PROCESSES, Record
+from asv_watch.records.records import FORKED, NOT_FORKED, PROCESSES
 from tests.judge.test_changes import noisy
 from tests.making import ENVIRONMENT, MACHINE, commit_hash, make_history, make_series, run_of
 
@@ -21,7 +22,7 @@ PYTHON_11, PYTHON_12 = {"python": "3.11"}, {"python": "3.12"}
 
 
 def _by_hash(setups: Any) -> Any:
-    """What was measured, by setup and number of the commit: its facts, and records of its runs."""
+    """What was measured, by setup and number of the commit: facts, and conditions of its runs."""
     return {
         setup: {commit_hash(number): Measured(*of) for number, of in measured.items()}
         for setup, measured in setups.items()
@@ -51,14 +52,13 @@ def test_a_fact_is_compared_with_the_last_commit_that_recorded_it() -> None:
 
 def test_the_environments_of_a_machine_are_one_sequence_of_its_runs() -> None:
     """What asv stores too is one event."""
-    old, new = Record(1, OLD, {}), Record(4, NEW, {})
+    old, new, other = (
+        Conditions(environment="", machine=facts) for facts in (OLD, NEW, {"os": "5"})
+    )
     measured = {
-        ("m", "a"): {0: (OLD, [old]), 1: (NEW, [structs.replace(old, at=3), new])},
-        ("m", "b"): {
-            0: ({}, [structs.replace(old, at=2)]),
-            1: ({}, [structs.replace(new, at=5)]),
-        },
-        ("other", "a"): {0: ({}, [Record(1, {"os": "5"}, {})])},
+        ("m", "a"): {0: (OLD, ((1, old),)), 1: (NEW, ((3, old), (4, new)))},
+        ("m", "b"): {0: ({}, ((2, old),)), 1: ({}, ((5, new),))},
+        ("other", "a"): {0: ({}, ((1, other),))},
     }
     history = make_history([make_series([1.0] * 9)], setups=_by_hash(measured))
     assert events_of(history) == [("m", "", 1, "os", "6.1", "6.2")]
@@ -77,8 +77,8 @@ def test_a_condition_that_differs_ends_a_segment_and_a_package_does_not() -> Non
     forked = run | {PROCESSES: FORKED}
     runs = [torch, run, {}, torch, newer, preloaded, preloaded, run, forked]
     key = MACHINE, ENVIRONMENT
-    records: Any = (({}, [Record(n, {}, environment)]) for n, environment in enumerate(runs))
-    setups = _by_hash({key: dict(enumerate(records))})
+    conditions = (Conditions(environment="", facts=facts) for facts in runs)
+    setups = _by_hash({key: {n: ({}, ((n, each),)) for n, each in enumerate(conditions)}})
     history = make_history([make_series([1.0] * len(runs))], setups=setups)
     assert events_of(history) == [
         (*key, 4, "package torch", "2.15.0", "2.16.0"),

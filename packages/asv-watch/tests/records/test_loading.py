@@ -16,8 +16,8 @@ from asv.runner import BenchmarkResult
 from asv_watch.comparison import Comparison, Conditions, Outcome, Run, Sitting
 from asv_watch.errors import WatchError
 from asv_watch.judge.changes import analyse
-from asv_watch.records.history import History, Series, load_history
-from asv_watch.records.records import NOT_FORKED, PROCESSES, Record
+from asv_watch.records.history import History, load_history
+from asv_watch.records.records import NOT_FORKED, PROCESSES
 from asv_watch.records.store import SittingWriter
 from asv_watch.site.about_data import about_data
 from asv_watch.site.contents import contents_of
@@ -97,14 +97,14 @@ def edit(path: Path, change: Any) -> None:
     path.write_text(json.dumps(content))
 
 
-def case_of(history: History, model: str, batch: str) -> Series:
+def runs_of(history: History, model: str = "darnn", batch: str = "5") -> dict[str, Run]:
     name = f"{NAME}('{model}', {batch})"
     [series] = [series for series in history.series if series.case.name == name]
-    return series
+    return history.runs(series)
 
 
 def run_of(history: History, model: str = "darnn", batch: str = "5", commit: int = 0) -> Run:
-    return case_of(history, model, batch).by_commit[HASHES[commit]]
+    return runs_of(history, model, batch)[HASHES[commit]]
 
 
 def test_what_asv_saves_is_what_is_read(results_dir: Path) -> None:
@@ -128,7 +128,7 @@ def test_what_asv_saves_is_what_is_read(results_dir: Path) -> None:
     benchmark = history.benchmarks[NAME]
     assert (benchmark.type, benchmark.unit, benchmark.timeout) == ("time", "seconds", 60.0)
 
-    runs = [series.by_commit[HASHES[0]] for series in history.series]
+    runs = [history.runs(series)[HASHES[0]] for series in history.series]
     assert runs == [Run(Outcome.OK, value, recipe="rounds=2") for value in MEDIANS]
 
 
@@ -151,7 +151,7 @@ def test_a_value_of_the_record_is_shown_whatever_asv_has(results_dir: Path, lack
     assert (shown.outcome, shown.value) == (Outcome.OK, 1.6)
     assert shown.recipe == "rounds=3"
     for case in (("darnn", "10"), ("dsanet", "5")):
-        found = {run.outcome for run in case_of(history, *case).by_commit.values()}
+        found = {run.outcome for run in runs_of(history, *case).values()}
         assert found <= {Outcome.NEVER_RUN}, "lines of other code do not count"
     assert history.environments[ENVIRONMENT].release == Release("torch", "2.15.0")
     run = history.setups["ci-2core", ENVIRONMENT][HASHES[0]]
@@ -175,15 +175,16 @@ def test_a_run_has_facts_and_the_state_of_its_machine(results_dir: Path) -> None
     writer.add(_case("'darnn', 5", rounds=NUMBERS))
     writer.end({"load_1_5_15_min": [1, 1, 2]})
     history = load_history(results_dir, COMMITS)
-    assert history.setups["ci-2core", ENVIRONMENT][HASHES[0]].records == (
-        Record(
-            7,
-            {"kernel": "6.1"},
-            {"torch build": "2.15.0", PROCESSES: NOT_FORKED},
-            {"load_1_5_15_min": "0.5, 1, 2", "gpus 0 celsius": "41.0"},
-            {"load_1_5_15_min": "1, 1, 2"},
-        ),
-    )
+    [(_, _, facts)] = about_data(contents_of(history, analyse(history)))["setups"]
+    assert facts == {
+        "cpu": "any",
+        "kernel": "6.1",
+        "torch build": "2.15.0",
+        PROCESSES: NOT_FORKED,
+        "load_1_5_15_min (before)": "0.5, 1, 2",
+        "gpus 0 celsius (before)": "41.0",
+        "load_1_5_15_min (after)": "1, 1, 2",
+    }
 
 
 def test_every_outcome_is_told_apart(results_dir: Path) -> None:
@@ -197,7 +198,7 @@ def test_every_outcome_is_told_apart(results_dir: Path) -> None:
     )
     save(results_dir, commit=1, result=measured([math.nan, 2.0, 3.0, 4.0]))
     history = load_history(results_dir, COMMITS)
-    runs = [series.by_commit[HASHES[0]] for series in history.series]
+    runs = [history.runs(series)[HASHES[0]] for series in history.series]
     assert [(run.outcome, run.reason) for run in runs] == [
         (Outcome.TIMED_OUT, "after 60 s"),
         (Outcome.SKIPPED, "no CUDA"),
@@ -220,7 +221,7 @@ def test_the_newer_commit_of_a_nights_comparison_has_a_run(results_dir: Path) ->
     assert run_of(history, commit=1).value == pytest.approx(2.1)
     assert run_of(history, commit=0).value == 1.2
     assert run_of(history, "darnn", "10", commit=1).outcome is Outcome.NEVER_RUN
-    assert HASHES[2] not in case_of(history, "darnn", "5").by_commit
+    assert HASHES[2] not in runs_of(history)
 
 
 def test_results_of_other_suites_or_branches_are_counted_and_not_shown(results_dir: Path) -> None:
@@ -236,7 +237,7 @@ def test_results_of_other_suites_or_branches_are_counted_and_not_shown(results_d
         (NAME, "no suite has this combination of parameters"): 2,
         (HASHES[3], "the commit is not on the branch"): 1,
     }
-    assert list(case_of(history, "darnn", "10").by_commit) == HASHES[:3]
+    assert list(runs_of(history)) == HASHES[:3]
     assert run_of(history, commit=0).outcome is Outcome.NEVER_RUN
     assert run_of(history, "darnn", "10", commit=2).value == 2.2
     assert run_of(history, "dsanet", "5", commit=2).outcome is Outcome.NEVER_RUN
@@ -303,9 +304,8 @@ def test_a_damaged_file_is_named_and_the_rest_loads(results_dir: Path, kind: str
     [problem] = history.problems
     assert problem.path == str(path)
     assert problem.message
-    series = case_of(history, "darnn", "5")
-    assert series.by_commit[HASHES[1]].outcome is Outcome.OK
-    assert len(series.valued.runs) == 1
+    assert run_of(history, commit=1).outcome is Outcome.OK
+    assert sum(run.outcome is Outcome.OK for run in runs_of(history).values()) == 1
 
 
 def test_two_files_of_one_commit_and_environment(results_dir: Path) -> None:

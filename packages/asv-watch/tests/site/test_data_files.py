@@ -31,7 +31,7 @@ def test_the_files_of_the_benchmarks_hold_every_value(published: Project) -> Non
     wanted = {
         (entry.machine, id_of[entry.environment], entry.case.name, commit): run
         for entry in history.series
-        for commit, run in entry.by_commit.items()
+        for commit, run in history.runs(entry).items()
         if run.outcome is not Outcome.NEVER_RUN
     }
     seen, index = 0, published.index

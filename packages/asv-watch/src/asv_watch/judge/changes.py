@@ -345,10 +345,9 @@ def _compared_commits(
     """
     newest: dict[tuple[str, str, Release, str], tuple[int, int]] = {}
     for index, series in enumerate(history.series):
-        measured = history.indices(series)
         environment = history.environments[series.environment]
         key = series.machine, series.case.name, environment.release, environment.python
-        last = int(measured[-1]) if len(measured) else -1
+        last = int(series.indices[-1]) if series.runs else -1
         newest[key] = max(newest.get(key, (-1, -1)), (last, index))
     positions = {
         commit: position
@@ -368,7 +367,7 @@ def _compared_commits(
 def _exact_changes(history: History, index: int) -> Iterator[Change]:
     """Yield each difference of an exact series from one measured commit to the next."""
     series = history.series[index].valued
-    commits: list[int] = history.indices(series).tolist()
+    commits: list[int] = series.indices.tolist()
     values: list[float] = series.values.tolist()
     for ends, (before, after) in zip(pairwise(commits), pairwise(values), strict=True):
         if before != after:

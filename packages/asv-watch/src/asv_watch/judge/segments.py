@@ -19,8 +19,9 @@ from itertools import pairwise
 import msgspec
 import numpy as np
 
+from asv_watch.comparison import Conditions
 from asv_watch.records.history import History, Series
-from asv_watch.records.records import PROCESSES, Record, recipe_facts
+from asv_watch.records.records import PROCESSES, recipe_facts
 from asv_watch.statistics.ratio import Floats, Indices
 
 
@@ -45,6 +46,8 @@ class Event(msgspec.Struct, frozen=True):
 _VARIABLE = "variable "
 _SOFTWARE = ("python", "requirement ")
 _OF_ENVIRONMENT = (*_SOFTWARE, _VARIABLE)
+_Described = tuple[str, int, Conditions]
+"""Commit of a run, when it began, and its conditions."""
 
 
 def _changes(
@@ -59,30 +62,28 @@ def _changes(
         known |= facts
 
 
-def _recipe_changes(series: Series) -> Iterator[Event]:
+def _recipe_changes(history: History, series: Series) -> Iterator[Event]:
     valued = series.valued
     changed = [row for row, (a, b) in enumerate(pairwise(valued.runs), 1) if a.recipe != b.recipe]
     runs = (
-        (valued.commits[valued.indices[row]], recipe_facts(valued.runs[row].recipe))
+        (history.commits[valued.indices[row]].hash, recipe_facts(valued.runs[row].recipe))
         for row in ([0, *changed] if changed else [])
     )
     for event in _changes(series.machine, series.environment, runs):
         yield msgspec.structs.replace(event, fact=f"recipe {event.fact}")
 
 
-def _environments_of(runs: Sequence[tuple[str, Record]]) -> list[tuple[str, dict[str, str]]]:
+def _environments_of(runs: Sequence[_Described]) -> list[tuple[str, dict[str, str]]]:
     """Return the facts that runs in one environment recorded, with a value for each variable.
 
     A run lists all variables that are set, so a variable that only other runs list was not set:
     its value is empty. It lists only some packages, so one that it does not list may be installed.
     """
-    unset = {
-        fact: "" for _, record in runs for fact in record.environment if fact.startswith(_VARIABLE)
-    }
+    unset = {fact: "" for *_, run in runs for fact in run.facts if fact.startswith(_VARIABLE)}
     return [
         # A run that could not ask its environment does not know the interpreter either.
-        (commit, (unset if "interpreter" in record.environment else {}) | record.environment)
-        for commit, record in runs
+        (commit, (unset if "interpreter" in run.facts else {}) | run.facts)
+        for commit, _, run in runs
     ]
 
 
@@ -112,17 +113,17 @@ def find_events(history: History) -> tuple[Event, ...]:
             for commit, environment in first_commits[machine]
             if commit != in_order[0][0]
         )
-    records_by_machine: dict[str, list[tuple[str, Record]]] = defaultdict(list)
+    runs_by_machine: dict[str, list[_Described]] = defaultdict(list)
     for (machine, environment), setup in history.setups.items():
-        runs = [(commit, record) for commit, each in setup.items() for record in each.records]
-        records_by_machine[machine] += runs
+        runs = [(commit, *run) for commit, each in setup.items() for run in each.conditions]
+        runs_by_machine[machine] += runs
         events += _changes(machine, environment, _environments_of(runs))
-    for machine, runs in records_by_machine.items():
-        runs.sort(key=lambda run: (order[run[0]], run[1].at))
-        events += _changes(machine, "", ((commit, record.machine) for commit, record in runs))
+    for machine, runs in runs_by_machine.items():
+        runs.sort(key=lambda run: (order[run[0]], run[1]))
+        events += _changes(machine, "", ((commit, run.machine) for commit, _, run in runs))
     for series in history.series:
-        events += _recipe_changes(series)
-    # Without repeats: records have asv's facts too, and many benchmarks change recipe at once.
+        events += _recipe_changes(history, series)
+    # Without repeats: conditions have asv's facts too, and many benchmarks change recipe at once.
     return tuple(sorted(dict.fromkeys(events), key=lambda event: order[event.commit]))
 
 
@@ -148,8 +149,8 @@ def split(history: History) -> tuple[tuple[Segment, ...], ...]:
     changes = {setup: _condition_changes(history, setup) for setup in setups}
     segments: list[tuple[Segment, ...]] = []
     for series in history.series:
-        commits, values = history.indices(series.valued), series.valued.values
-        recipes = {history.order[change.commit] for change in _recipe_changes(series)}
+        commits, values = series.valued.indices, series.valued.values
+        recipes = {history.order[change.commit] for change in _recipe_changes(history, series)}
         changed = sorted(recipes | changes[series.machine, series.environment])
         periods = np.searchsorted(changed, commits, side="right")
         starts = (np.flatnonzero(np.diff(periods)) + 1).tolist()
@@ -164,9 +165,9 @@ def _condition_changes(history: History, setup: tuple[str, str]) -> set[int]:
     If a commit has several runs, the conditions of the last one count.
     """
     measured = history.setups.get(setup, {})
-    runs = [(commit, each.records[-1]) for commit, each in measured.items() if each.records]
+    runs = [(commit, *each.conditions[-1]) for commit, each in measured.items() if each.conditions]
     stored = _changes(*setup, ((commit, each.facts) for commit, each in measured.items()))
-    of_machine = _changes(*setup, ((commit, record.machine) for commit, record in runs))
+    of_machine = _changes(*setup, ((commit, run.machine) for commit, _, run in runs))
     of_environment = _changes(*setup, _environments_of(runs))
     changes = [
         *(change for change in stored if not change.fact.startswith(_SOFTWARE)),

@@ -141,7 +141,7 @@ class NightState:
         for series in self.history.series:
             case = series.case.name
             if series.machine == self.workplace.machine and case in self.selected_cases:
-                for commit, run in series.by_commit.items():
+                for commit, run in self.history.runs(series).items():
                     is_finished = run.outcome is not Outcome.NEVER_RUN
                     finished[commit, series.environment][case] = is_finished
         return dict(finished)

@@ -30,7 +30,7 @@ import msgspec
 import numpy as np
 from asv.results import Results
 
-from asv_watch.comparison import NEVER_RUN, Comparison, Outcome, Run, Sitting
+from asv_watch.comparison import NEVER_RUN, Comparison, Conditions, Outcome, Run, Sitting
 from asv_watch.files import read_regular
 from asv_watch.records import asv_files, store
 from asv_watch.records.labels import UNDECLARED, Layout
@@ -44,7 +44,6 @@ from asv_watch.records.records import (
     LeftOut,
     Machine,
     Problem,
-    Record,
     case_name,
     code_version,
     recipe_of,
@@ -68,8 +67,8 @@ class Measured(msgspec.Struct, frozen=True):
 
     facts: dict[str, str] = {}
     """Facts of the machine, ``requirement <name>`` and ``variable <name>``."""
-    records: tuple[Record, ...] = ()
-    """Records of its runs, oldest first; none from before runs had them."""
+    conditions: tuple[tuple[int, Conditions], ...] = ()
+    """When its runs began, oldest first, and the conditions that they recorded, if any."""
     runs: Runs = {}
     resident: Runs = {}
     """Peak memory as asv stores it."""
@@ -84,10 +83,8 @@ class Series:
     case: Case
     unit: str
     higher_is_better: bool
-    commits: tuple[str, ...]
-    """Hashes of all commits measured by the machine in the environment, oldest first."""
     indices: Indices
-    """Index in ``commits`` of each run."""
+    """Index of the commit of each run in the history."""
     runs: Sequence[Run]
     """Its runs apart from `NEVER_RUN`, oldest first."""
 
@@ -102,12 +99,6 @@ class Series:
         kept = np.flatnonzero(~np.isnan(self.values))
         runs = [self.runs[row] for row in kept.tolist()]
         return dataclasses.replace(self, indices=self.indices[kept], runs=runs)
-
-    @property
-    def by_commit(self) -> dict[str, Run]:
-        """Maps each of ``commits`` to its run: `NEVER_RUN` if this case has none."""
-        measured = (self.commits[index] for index in self.indices.tolist())
-        return dict.fromkeys(self.commits, NEVER_RUN) | dict(zip(measured, self.runs, strict=True))
 
     @property
     def last(self) -> Run:
@@ -152,13 +143,6 @@ class History:
         return {position: commit for commit, position in self.positions.items()}
 
     @cached_property
-    def _indices(self) -> dict[tuple[str, ...], Indices]:
-        return {
-            commits: np.array([self.order[commit] for commit in commits], np.intp)
-            for commits in {series.commits for series in self.series}
-        }
-
-    @cached_property
     def versions(self) -> dict[str, str]:
         """Maps a commit hash to the version of the package that its tag names."""
         return {
@@ -168,9 +152,12 @@ class History:
             if _VERSION.fullmatch(tag)
         }
 
-    def indices(self, series: Series) -> Indices:
-        """Return the index in `commits` of each run of a series."""
-        return self._indices[series.commits][series.indices]
+    def runs(self, series: Series) -> dict[str, Run]:
+        """Map each commit of the setup of a series, oldest first, to its run or `NEVER_RUN`."""
+        runs = dict.fromkeys(self.setups[series.machine, series.environment], NEVER_RUN)
+        for index, run in zip(series.indices.tolist(), series.runs, strict=True):
+            runs[self.commits[index].hash] = run
+        return runs
 
 
 def load_history(
@@ -286,12 +273,16 @@ class _Loader:
             measured |= commits if len(commits) > 1 else set()
             for commit in commits - history.positions.keys():
                 self._left_out[commit, COMPARED_ELSEWHERE] += 1
+        shown = tuple(c for c in history.commits if c.hash in measured or c.tags)
+        index_of = {commit.hash: index for index, commit in enumerate(shown)}
         return dataclasses.replace(
             history,
-            commits=tuple(c for c in history.commits if c.hash in measured or c.tags),
+            commits=shown,
             environments=dict(sorted(history.environments.items())),
             series=tuple(
-                series for key, setup in setups.items() for series in self._series(*key, setup)
+                series
+                for key, setup in setups.items()
+                for series in self._series(*key, {index_of[c]: of for c, of in setup.items()})
             ),
             problems=tuple(self._problems),
             left_out=tuple(LeftOut(*key, count) for key, count in self._left_out.items()),
@@ -323,9 +314,9 @@ class _Loader:
         self._problems.append(Problem(str(path), message))
 
     def _series(
-        self, machine: str, environment: str, setup: Mapping[str, Measured]
+        self, machine: str, environment: str, setup: Mapping[int, Measured]
     ) -> Iterator[Series]:
-        """Yield the series of each case, from what was measured of each commit, oldest first."""
+        """Yield the series of each case, from what was measured of commits, by their index."""
         private = {
             name
             for measured in setup.values()
@@ -333,11 +324,10 @@ class _Loader:
             if run.outcome is Outcome.OK
         }
         found: dict[str, list[tuple[int, Run]]] = defaultdict(list)
-        for index, measured in enumerate(setup.values()):
+        for index, measured in setup.items():
             resident = {name: r for name, r in measured.resident.items() if name not in private}
             for name, run in (measured.runs | resident).items():
                 found[name].append((index, run))
-        commits = tuple(setup)
         for name, case in self._cases.items():
             benchmark = self._history.benchmarks[case.benchmark]
             yield Series(
@@ -346,7 +336,6 @@ class _Loader:
                 case=case,
                 unit=benchmark.unit,
                 higher_is_better=benchmark.higher_is_better,
-                commits=commits,
                 indices=np.array([index for index, _ in found[name]], np.intp),
                 runs=[run for _, run in found[name]],
             )
@@ -421,20 +410,14 @@ class _Loader:
         if self._newest.get(key.environment, -1) < position:
             self._newest[key.environment] = position
             self._history.environments[key.environment] = environment
-        records = tuple(
-            Record(
-                sitting.at,
-                sitting.conditions.machine,
-                {PROCESSES: NOT_FORKED} | sitting.conditions.facts,
-                _flat(sitting.conditions.before),
-                _flat(sitting.conditions.after),
-            )
+        described = tuple(
+            (sitting.at, msgspec.structs.replace(each, facts={PROCESSES: NOT_FORKED} | each.facts))
             for sitting in sittings
-            if sitting.conditions is not None and sitting.conditions.machine
+            if (each := sitting.conditions) and each.machine
         )
         runs, resident = self._runs_of_record(self._measured.get(key, {})), Runs()
         setup = self._setups.setdefault((key.machine, key.environment), {})
-        setup[key.commit] = Measured(facts, records, runs, resident)
+        setup[key.commit] = Measured(facts, described, runs, resident)
         for benchmark in stored.get_all_result_keys() if stored is not None else ():
             try:
                 for case, run in self._runs_of_row(stored, benchmark, path):
@@ -505,19 +488,3 @@ def read_description(path: Path) -> dict[str, Any]:
     if not isinstance(content, dict) or not isinstance(content.get("machine"), str):
         raise asv_files.DamagedError("it names no machine")
     return content
-
-
-def _flat(state: Any, name: str = "") -> dict[str, str]:
-    """Flatten a state: ``{"gpus": [{"celsius": 41}]}`` gives ``gpus 0 celsius: 41``."""
-    if isinstance(state, dict):
-        members = [(str(key), value) for key, value in state.items()]
-    elif isinstance(state, list) and any(isinstance(value, dict) for value in state):
-        members = [(str(key), value) for key, value in enumerate(state)]
-    elif isinstance(state, list):
-        return {name: ", ".join(map(str, state))}
-    else:
-        return {} if state is None else {name: str(state)}
-    flat: dict[str, str] = {}
-    for key, value in members:
-        flat |= _flat(value, f"{name} {key}".strip())
-    return flat

@@ -156,18 +156,3 @@ class LeftOut(msgspec.Struct, frozen=True):
     reason: str
     count: int
     """Number of results (benchmarks in a result file, or whole files for a commit)."""
-
-
-class Record(msgspec.Struct, frozen=True):
-    """A run's record of its machine and environment: facts by name."""
-
-    at: int
-    """When it began, seconds since the epoch."""
-    machine: dict[str, str]
-    """Facts of the machine, which stay the same until a person changes something."""
-    environment: dict[str, str]
-    """Facts of the environment: Python, packages and their builds, variables."""
-    before: dict[str, str] = {}
-    """State of the machine when it began: load, temperatures, clocks; units in the names."""
-    after: dict[str, str] = {}
-    """State of the machine when it ended."""

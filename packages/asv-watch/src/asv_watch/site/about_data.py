@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 from urllib.parse import urlencode
 
 from asv_watch.comparison import Outcome
@@ -120,10 +121,26 @@ def _noise(contents: Contents) -> list[str]:
 
 def _facts(setup: Setup) -> dict[str, str]:
     """Return the facts of a machine and an environment, as the newest run recorded them."""
-    record = setup.record
+    conditions = setup.conditions
     facts = {key: value for key, value in setup.machine.facts.items() if value}
-    if record is not None:
-        facts |= {**record.machine, **record.environment}
-        facts |= {f"{key} (before)": value for key, value in record.before.items()}
-        facts |= {f"{key} (after)": value for key, value in record.after.items()}
+    if conditions is not None:
+        facts |= {**conditions.machine, **conditions.facts}
+        facts |= {f"{key} (before)": value for key, value in _flat(conditions.before).items()}
+        facts |= {f"{key} (after)": value for key, value in _flat(conditions.after).items()}
     return facts | setup.environment.variables
+
+
+def _flat(state: Any, name: str = "") -> dict[str, str]:
+    """Flatten a state: ``{"gpus": [{"celsius": 41}]}`` gives ``gpus 0 celsius: 41``."""
+    if isinstance(state, dict):
+        members = [(str(key), value) for key, value in state.items()]
+    elif isinstance(state, list) and any(isinstance(value, dict) for value in state):
+        members = [(str(key), value) for key, value in enumerate(state)]
+    elif isinstance(state, list):
+        return {name: ", ".join(map(str, state))}
+    else:
+        return {} if state is None else {name: str(state)}
+    flat: dict[str, str] = {}
+    for key, value in members:
+        flat |= _flat(value, f"{name} {key}".strip())
+    return flat

@@ -12,10 +12,11 @@ from packaging.version import Version
 
 from asv_watch.asv.settings import Configuration
 from asv_watch.asv.steps import kept_levels
+from asv_watch.comparison import Conditions
 from asv_watch.judge.changes import Change, Findings, analyse
 from asv_watch.records.history import History, Series, load_history
 from asv_watch.records.labels import Layout, parameter_values, with_columns
-from asv_watch.records.records import Environment, Machine, Record
+from asv_watch.records.records import Environment, Machine
 from asv_watch.site.cases import CaseTable, case_table
 from asv_watch.site.series import Metric, SeriesSummary, metric_of, setup_key, stretches_of
 from asv_watch.versions.git import Ancestry, read_ancestry
@@ -37,8 +38,8 @@ class Setup(msgspec.Struct, frozen=True):
     """Indices of the commits measured with it, one at least."""
     counts: dict[str, int]
     """Maps an outcome to its number of cases at the newest commit."""
-    record: Record | None
-    """Record of the newest run that has one."""
+    conditions: Conditions | None
+    """Conditions of the newest run that recorded them."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -125,7 +126,7 @@ def contents_of(
     summaries = []
     for index, series in enumerate(history.series):
         benchmark = history.benchmarks[series.case.benchmark]
-        commits = history.indices(series.valued)
+        commits = series.valued.indices
         ran = measured_with[setup_key(series)]
         measured = [c for c in changes[index] if c.is_measured and c.kind != "exact"]
         summary = SeriesSummary(
@@ -136,11 +137,10 @@ def contents_of(
             environment=history.environments[series.environment],
             row=layout.row(series.case),
             group=layout.group(benchmark),
-            commits=commits,
             change=next(iter(changes[index]), None),
             measured=tuple(measured),
             noise=findings.noise[index],
-            stretches=stretches_of(commits, series, measured, findings.segments[index]),
+            stretches=stretches_of(series, measured, findings.segments[index]),
             behind=len(ran) - bisect_right(ran, commits[-1]) if len(commits) else 0,
         )
         summaries.append(summary)
@@ -197,20 +197,19 @@ def _setups(history: History) -> tuple[Setup, ...]:
 
 def _setup(history: History, key: tuple[str, str], members: Sequence[Series]) -> Setup:
     """Return a setup; at least one of its series must have a run."""
-    indices = [history.indices(series) for series in members]
-    measured: list[int] = sorted(set().union(*(commits.tolist() for commits in indices)))
+    measured: list[int] = sorted(set().union(*(series.indices.tolist() for series in members)))
     outcomes = Counter(
         series.last.outcome.value
-        for series, commits in zip(members, indices, strict=True)
-        if len(commits) and commits[-1] == measured[-1]
+        for series in members
+        if series.runs and series.indices[-1] == measured[-1]
     )
-    records = [each.records[-1] for each in history.setups.get(key, {}).values() if each.records]
+    described = [of.conditions[-1] for of in history.setups.get(key, {}).values() if of.conditions]
     return Setup(
         machine=history.machines[key[0]],
         environment=history.environments[key[1]],
         commits=tuple(measured),
         counts=dict(sorted(outcomes.items())),
-        record=records[-1] if records else None,
+        conditions=described[-1][1] if described else None,
     )
 
 

@@ -193,7 +193,8 @@ def _values_of(summary: SeriesSummary) -> tuple[int, list[float | None]]:
     """
     if not summary.has_value:
         return 0, []
-    commits, valued = summary.commits, summary.series.valued
+    valued = summary.series.valued
+    commits = valued.indices
     column = np.full(commits[-1] - commits[0] + 1, None)
     values = valued.values.tolist()
     is_timed = summary.benchmark.type == "time"
@@ -202,8 +203,7 @@ def _values_of(summary: SeriesSummary) -> tuple[int, list[float | None]]:
 
 
 def _history_of(contents: Contents, summary: SeriesSummary) -> BenchmarkSeries:
-    commits = contents.history.indices(summary.series).tolist()
-    runs = zip(commits, summary.series.runs, strict=True)
+    runs = zip(summary.series.indices.tolist(), summary.series.runs, strict=True)
     others = [(commit, run) for commit, run in runs if run.outcome is not Outcome.OK]
     reasons = sorted({run.reason for _, run in others})
     return BenchmarkSeries(

@@ -257,7 +257,6 @@ def _series(
         run = row.series.last
         has_failed = run.outcome in {Outcome.FAILED, Outcome.TIMED_OUT}
         reason = names.exception_line(run.reason) if has_failed else run.reason
-        commits = contents.history.indices(row.series)
         is_stale = row.behind and run.outcome is Outcome.OK
         last = None
         if row.last:
@@ -275,9 +274,9 @@ def _series(
                 index_of_change.get(id(row.change)),
                 "stale" if is_stale else run.outcome.value,
                 row.behind,
-                int(commits[-1]) if len(commits) else None,
+                int(row.series.indices[-1]) if row.series.runs else None,
                 [int(one.commits[0]) for one in contents.findings.segments[row.index]],
-                len(row.commits),
+                len(row.series.valued.runs),
                 shortened(max((abs(log(one.level)) for one in row.stretches), default=0.0)),
             )
         )

@@ -58,8 +58,6 @@ class SeriesSummary(msgspec.Struct, frozen=True):
     """The row of a table that it belongs to."""
     group: str
     """Heading of its benchmark in lists."""
-    commits: Indices
-    """Commit index of each value, oldest first: rows of ``series.valued``."""
     change: Change | None
     """Its newest change."""
     measured: tuple[Change, ...]
@@ -75,12 +73,12 @@ class SeriesSummary(msgspec.Struct, frozen=True):
         """The newest run with a value, and its commit index."""
         if not self.has_value:
             return None
-        return int(self.commits[-1]), self.series.valued.last
+        return int(self.series.valued.indices[-1]), self.series.valued.last
 
     @property
     def has_value(self) -> bool:
         """Whether any run of it has a value."""
-        return len(self.commits) > 0
+        return bool(self.series.valued.runs)
 
     @property
     def case(self) -> str:
@@ -125,12 +123,13 @@ def metric_of(series: Series) -> Metric:
 
 
 def stretches_of(
-    commits: Indices, series: Series, measured: Sequence[Change], segments: Sequence[Segment]
+    series: Series, measured: Sequence[Change], segments: Sequence[Segment]
 ) -> tuple[Stretch, ...]:
     """Cut a series into stretches, oldest first; without a value it has none."""
+    commits, values = series.valued.indices, series.valued.values
     if not len(commits):
         return ()
-    levels, values = _levels(commits, measured), series.valued.values
+    levels = _levels(commits, measured)
     starts = sorted({*(first for first, _ in levels), *(int(s.commits[0]) for s in segments)})
     bounds = [*np.searchsorted(commits, starts).tolist(), len(values)]
     cut = []
