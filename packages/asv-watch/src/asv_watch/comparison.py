@@ -158,8 +158,9 @@ class Ratio(msgspec.Struct, frozen=True):
     """Number of days (UTC) whose comparisons show this difference without those of other days."""
 
     def __str__(self) -> str:
-        """Return it with its interval: ``+5.2 % (+4.1 to +6.3 %)``."""
-        return quantities.measured(self.ratio, self.interval, self.metric, self.clock)
+        """Return it with its interval: ``+5.2 % (+4.1 to +6.3 %)``, or a count without one."""
+        size, (low, high) = quantities.change(self.ratio, self.metric), self.interval
+        return size if low == high else f"{size} ({quantities.interval((low, high), self.clock)})"
 
     @property
     def metric(self) -> Metric:

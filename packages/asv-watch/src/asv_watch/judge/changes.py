@@ -33,8 +33,8 @@ from asv_watch.comparison import Clock, Ratio
 from asv_watch.judge.causes import explained_between
 from asv_watch.judge.graph import CaseGraph, Detectable, MachineGraphs, smallest_changes
 from asv_watch.judge.release_history import ReleaseHistory, release_histories
-from asv_watch.judge.segments import Event, Segment, find_events, noise_between_runs, split
-from asv_watch.records.history import History
+from asv_watch.judge.segments import Event, find_events, noise_between_runs, split
+from asv_watch.records.history import History, Series
 from asv_watch.records.notes import ChangeNote
 from asv_watch.records.records import Benchmark
 from asv_watch.records.store import Explanation
@@ -142,7 +142,7 @@ is farther away."""
 
 
 def find_suspicions(
-    segments: Sequence[Segment], levels: Levels
+    segments: Sequence[Series], levels: Levels
 ) -> Iterator[tuple[tuple[int, int], tuple[float, float]]]:
     """Yield the suspicions of a series, oldest first.
 
@@ -150,7 +150,7 @@ def find_suspicions(
     the levels before and after, in the unit of the series.
     """
     for segment in segments:
-        commits: list[int] = segment.commits.tolist()
+        commits: list[int] = segment.indices.tolist()
         for before, after in _steps(segment.values, levels):
             low, high = sorted((before.value, after.value))
             if low > 0 and math.log(high / low) >= math.log1p(MINIMUM_EFFECT):
@@ -260,7 +260,7 @@ def kind_of(benchmark: Benchmark) -> Kind | None:
 class Findings(msgspec.Struct, frozen=True):
     """The conclusions about a history; tuples with an entry for each series have its order."""
 
-    segments: tuple[tuple[Segment, ...], ...]
+    segments: tuple[tuple[Series, ...], ...]
     """The segments of each series: runs under the same conditions, compared only within them."""
     noise: tuple[float | None, ...]
     """The noise of each series: standard deviation of a value's logarithm between runs, if

@@ -13,7 +13,6 @@ A segment ends where a fact is first *recorded* with another value than the last
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import msgspec
@@ -22,7 +21,6 @@ import numpy as np
 from asv_watch.comparison import Conditions
 from asv_watch.records.history import History, Series
 from asv_watch.records.records import PROCESSES, recipe_facts
-from asv_watch.statistics.ratio import Floats, Indices
 
 
 class Event(msgspec.Struct, frozen=True):
@@ -133,29 +131,18 @@ _THIRD_QUARTILE = 1.1503 * math.sqrt(2)
 """Of the sizes of differences of two normal values, in standard deviations of one of them."""
 
 
-@dataclass(frozen=True, eq=False)
-class Segment:
-    """Consecutive values of a series under the same conditions; at least one."""
-
-    commits: Indices
-    """For each value the index of its commit in the history, increasing."""
-    values: Floats
-    """In the unit of the series."""
-
-
-def split(history: History) -> tuple[tuple[Segment, ...], ...]:
-    """Split every series of a history into segments, oldest first; a series may have no values."""
-    setups = {(series.machine, series.environment) for series in history.series}
+def split(history: History) -> tuple[tuple[Series, ...], ...]:
+    """Split every series into segments, oldest first: consecutive values, at least one each."""
+    setups = {series.setup for series in history.series}
     changes = {setup: _condition_changes(history, setup) for setup in setups}
-    segments: list[tuple[Segment, ...]] = []
+    segments: list[tuple[Series, ...]] = []
     for series in history.series:
-        commits, values = series.valued.indices, series.valued.values
+        valued = series.valued
         recipes = {history.order[change.commit] for change in _recipe_changes(history, series)}
-        changed = sorted(recipes | changes[series.machine, series.environment])
-        periods = np.searchsorted(changed, commits, side="right")
-        starts = (np.flatnonzero(np.diff(periods)) + 1).tolist()
-        parts = pairwise([0, *starts, len(values)])
-        segments.append(tuple(Segment(commits[a:b], values[a:b]) for a, b in parts if a < b))
+        changed = sorted(recipes | changes[series.setup])
+        periods = np.searchsorted(changed, valued.indices, side="right")
+        parts = np.split(np.arange(len(periods)), np.flatnonzero(np.diff(periods)) + 1)
+        segments.append(tuple(valued.part(rows) for rows in parts if len(rows)))
     return tuple(segments)
 
 
@@ -177,7 +164,7 @@ def _condition_changes(history: History, setup: tuple[str, str]) -> set[int]:
     return {history.order[change.commit] for change in changes}
 
 
-def noise_between_runs(segments: Sequence[Segment]) -> float | None:
+def noise_between_runs(segments: Sequence[Series]) -> float | None:
     """Estimate how much the values of a series differ from one run to the next.
 
     It comes from the third quartile of the differences of neighbouring logarithms, which a few

@@ -285,12 +285,10 @@ def environment_of(stored: Results, name: str) -> Environment:
     return Environment(name, _text(python), _texts(requirements), _texts(stored.env_vars))
 
 
-def facts_of(stored: Results) -> dict[str, str]:
-    """Return the facts of the machine, and of the environment as `Environment.facts` has them."""
-    environment = environment_of(stored, "")
-    named = {"machine", "python", *environment.requirements}
-    facts = {name: value for name, value in _texts(stored.params).items() if name not in named}
-    return facts | environment.facts
+def machine_facts_of(stored: Results) -> dict[str, str]:
+    """Return the facts of the machine, which asv's file holds beside those of the environment."""
+    others = {"machine", "python", *environment_of(stored, "").requirements}
+    return {name: value for name, value in _texts(stored.params).items() if name not in others}
 
 
 def runs_of(stored: Results, benchmark: str) -> Iterator[tuple[tuple[str, ...], Run]]:

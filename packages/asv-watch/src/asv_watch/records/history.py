@@ -88,6 +88,11 @@ class Series:
     runs: Sequence[Run]
     """Its runs apart from `NEVER_RUN`, oldest first."""
 
+    @property
+    def setup(self) -> tuple[str, str]:
+        """Its machine and environment."""
+        return self.machine, self.environment
+
     @cached_property
     def values(self) -> Floats:
         """Value of each run, in ``unit``; NaN for a run without one."""
@@ -96,9 +101,12 @@ class Series:
     @cached_property
     def valued(self) -> Series:
         """The series of the runs that have a value."""
-        kept = np.flatnonzero(~np.isnan(self.values))
-        runs = [self.runs[row] for row in kept.tolist()]
-        return dataclasses.replace(self, indices=self.indices[kept], runs=runs)
+        return self.part(np.flatnonzero(~np.isnan(self.values)))
+
+    def part(self, rows: Indices) -> Series:
+        """Return the series of some of its runs."""
+        runs = [self.runs[row] for row in rows.tolist()]
+        return dataclasses.replace(self, indices=self.indices[rows], runs=runs)
 
     @property
     def last(self) -> Run:
@@ -154,7 +162,7 @@ class History:
 
     def runs(self, series: Series) -> dict[str, Run]:
         """Map each commit of the setup of a series, oldest first, to its run or `NEVER_RUN`."""
-        runs = dict.fromkeys(self.setups[series.machine, series.environment], NEVER_RUN)
+        runs = dict.fromkeys(self.setups[series.setup], NEVER_RUN)
         for index, run in zip(series.indices.tolist(), series.runs, strict=True):
             runs[self.commits[index].hash] = run
         return runs
@@ -229,7 +237,7 @@ class _Loader:
         }
         self._measured = store.newest_of_runs(measured)
         self._sittings: dict[store.RunKey, dict[int, Sitting]] = defaultdict(dict)
-        """Maps a run to its sittings by their start."""
+        """Maps a run to its sittings by their start, oldest first."""
         for each in measured:
             if (run := store.run_of(each.sitting)) is not None:
                 self._sittings[run][each.sitting.at] = each.sitting
@@ -395,17 +403,17 @@ class _Loader:
         if key.commit not in self._history.positions:
             self._left_out[key.commit, NOT_ON_BRANCH] += 1
             return
-        sittings = [sitting for _, sitting in sorted(self._sittings.get(key, {}).items())]
+        sittings = list(self._sittings.get(key, {}).values())
         if stored is not None:
             environment = asv_files.environment_of(stored, key.environment)
-            facts = asv_files.facts_of(stored)
+            facts = asv_files.machine_facts_of(stored)
         else:
             version, conditions = sittings[-1].versions[-1], sittings[-1].conditions
             assert conditions is not None  # noqa: S101 - it is a run
             environment = Environment(
                 key.environment, version.python, version.requirements, conditions.variables
             )
-            facts = conditions.machine | environment.facts
+            facts = conditions.machine
         position = self._history.positions[key.commit]
         if self._newest.get(key.environment, -1) < position:
             self._newest[key.environment] = position
@@ -417,7 +425,7 @@ class _Loader:
         )
         runs, resident = self._runs_of_record(self._measured.get(key, {})), Runs()
         setup = self._setups.setdefault((key.machine, key.environment), {})
-        setup[key.commit] = Measured(facts, described, runs, resident)
+        setup[key.commit] = Measured(facts | environment.facts, described, runs, resident)
         for benchmark in stored.get_all_result_keys() if stored is not None else ():
             try:
                 for case, run in self._runs_of_row(stored, benchmark, path):

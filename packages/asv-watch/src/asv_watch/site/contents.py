@@ -18,7 +18,7 @@ from asv_watch.records.history import History, Series, load_history
 from asv_watch.records.labels import Layout, parameter_values, with_columns
 from asv_watch.records.records import Environment, Machine
 from asv_watch.site.cases import CaseTable, case_table
-from asv_watch.site.series import Metric, SeriesSummary, metric_of, setup_key, stretches_of
+from asv_watch.site.series import Metric, SeriesSummary, metric_of, stretches_of
 from asv_watch.versions.git import Ancestry, read_ancestry
 from asv_watch.versions.version import Commit, release_order
 
@@ -127,7 +127,7 @@ def contents_of(
     for index, series in enumerate(history.series):
         benchmark = history.benchmarks[series.case.benchmark]
         commits = series.valued.indices
-        ran = measured_with[setup_key(series)]
+        ran = measured_with[series.setup]
         measured = [c for c in changes[index] if c.is_measured and c.kind != "exact"]
         summary = SeriesSummary(
             index=index,
@@ -174,7 +174,7 @@ def _setups(history: History) -> tuple[Setup, ...]:
     members: dict[tuple[str, str], list[Series]] = defaultdict(list)
     series_of_machine: Counter[str] = Counter()
     for series in history.series:
-        members[setup_key(series)].append(series)
+        members[series.setup].append(series)
         series_of_machine[series.machine] += bool(series.valued.runs)
     setups = [
         _setup(history, key, setup_series)

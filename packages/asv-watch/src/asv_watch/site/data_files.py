@@ -11,7 +11,6 @@ from itertools import combinations, pairwise
 from pathlib import Path
 
 import msgspec
-import numpy as np
 
 from asv_watch.asv.selection import pattern_of
 from asv_watch.comparison import Outcome, Ratio
@@ -191,15 +190,11 @@ def _values_of(summary: SeriesSummary) -> tuple[int, list[float | None]]:
 
     Times are shortened, exact ones are whole.
     """
-    if not summary.has_value:
-        return 0, []
-    valued = summary.series.valued
-    commits = valued.indices
-    column = np.full(commits[-1] - commits[0] + 1, None)
-    values = valued.values.tolist()
-    is_timed = summary.benchmark.type == "time"
-    column[commits - commits[0]] = list(map(shortened, values)) if is_timed else values
-    return int(commits[0]), column.tolist()
+    valued, is_timed = summary.series.valued, summary.benchmark.type == "time"
+    values = map(shortened, valued.values.tolist()) if is_timed else valued.values.tolist()
+    value_at = dict(zip(valued.indices.tolist(), values, strict=True))
+    first, last = min(value_at, default=0), max(value_at, default=-1)
+    return first, [value_at.get(commit) for commit in range(first, last + 1)]
 
 
 def _history_of(contents: Contents, summary: SeriesSummary) -> BenchmarkSeries:

@@ -275,7 +275,7 @@ def _series(
                 "stale" if is_stale else run.outcome.value,
                 row.behind,
                 int(row.series.indices[-1]) if row.series.runs else None,
-                [int(one.commits[0]) for one in contents.findings.segments[row.index]],
+                [int(one.indices[0]) for one in contents.findings.segments[row.index]],
                 len(row.series.valued.runs),
                 shortened(max((abs(log(one.level)) for one in row.stretches), default=0.0)),
             )

@@ -8,7 +8,6 @@ import numpy as np
 
 from asv_watch.comparison import Run
 from asv_watch.judge.changes import KIND_OF_UNIT, Change, Kind
-from asv_watch.judge.segments import Segment
 from asv_watch.records.history import Series
 from asv_watch.records.records import Benchmark, Environment
 from asv_watch.site import names
@@ -93,17 +92,12 @@ class SeriesSummary(msgspec.Struct, frozen=True):
     @property
     def setup(self) -> tuple[str, str]:
         """Names of its machine and environment."""
-        return setup_key(self.series)
+        return self.series.setup
 
     @property
     def labels(self) -> dict[str, str]:
         """Labels of the case."""
         return self.series.case.labels
-
-
-def setup_key(series: Series) -> tuple[str, str]:
-    """Return the names of the machine and the environment of a series."""
-    return (series.machine, series.environment)
 
 
 def metric_of(series: Series) -> Metric:
@@ -123,14 +117,14 @@ def metric_of(series: Series) -> Metric:
 
 
 def stretches_of(
-    series: Series, measured: Sequence[Change], segments: Sequence[Segment]
+    series: Series, measured: Sequence[Change], segments: Sequence[Series]
 ) -> tuple[Stretch, ...]:
     """Cut a series into stretches, oldest first; without a value it has none."""
     commits, values = series.valued.indices, series.valued.values
     if not len(commits):
         return ()
     levels = _levels(commits, measured)
-    starts = sorted({*(first for first, _ in levels), *(int(s.commits[0]) for s in segments)})
+    starts = sorted({*(first for first, _ in levels), *(int(s.indices[0]) for s in segments)})
     bounds = [*np.searchsorted(commits, starts).tolist(), len(values)]
     cut = []
     for first, begin, end in zip(starts, bounds, bounds[1:], strict=False):

@@ -104,16 +104,6 @@ def interval(ends: tuple[float, float], clock: str = "") -> str:
     return f"{' to '.join(map(_signed_percent, ends))} %{named}"
 
 
-def measured(ratio: float, ends: tuple[float, float], kind: str = "time", clock: str = "") -> str:
-    """Return a measured ratio with its interval: ``+5.2 % (+4.1 to +6.3 %)``.
-
-    The interval of an exact value has no width, and is left out.
-    """
-    if ends[0] == ends[1]:
-        return change(ratio, kind)
-    return f"{change(ratio, kind)} ({interval(ends, clock)})"
-
-
 def share(value: float) -> str:
     """Write a share per cent, with two significant digits: ``1.5 %``."""
     return f"{digits(value * 100, 2)} %"
