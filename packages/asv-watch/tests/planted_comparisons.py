@@ -17,7 +17,6 @@ from asv_watch.records.store import (
 from asv_watch.versions.version import Version
 from tests.making import commit_hash, make_rounds
 
-ROUNDS = 6
 AT = 1_780_000_000
 COMMIT = "6b7719da982193ab914d12f65da0a515cc63d193"
 
@@ -58,9 +57,7 @@ def compared_releases(
     sitting = Sitting(kind=kind, at=at, machine=machine, versions=versions)
     noise = math.log1p(half)
     cases = [
-        Comparison(
-            case, at, unit, tuple((0.01, 0.01 * n) for n in make_rounds(ratio, noise, ROUNDS))
-        )
+        Comparison(case, at, unit, tuple((0.01, 0.01 * n) for n in make_rounds(ratio, noise)))
         for case, ratio in ratios.items()
     ]
     if skipped:

@@ -171,8 +171,7 @@ class Ratio(msgspec.Struct, frozen=True):
     def verdict(self) -> Verdict:
         """Whether after is worse than before, better, or not clearly different."""
         if self.exact and self.after != self.before:
-            is_more = self.after > self.before
-            return judged(is_more=is_more, higher_is_better=self.higher_is_better)
+            return judged(is_more=self.after > self.before, higher_is_better=self.higher_is_better)
         return verdict(self.ratio, self.interval, higher_is_better=self.higher_is_better)
 
     @property

@@ -31,7 +31,6 @@ from asv_watch.site.contents import contents_of, in_order
 from asv_watch.site.data_files import commit_pairs
 from asv_watch.statistics.rule import Verdict
 from tests.judge.test_changes import comparison, history_of, noisy
-from tests.making import MACHINE
 
 SIDES = tuple(Side(name, Path(), EnvironmentSpec({}, "", Path()), Path()) for name in "AB")
 FEWEST_ROUNDS, MOST_ROUNDS = 5, 16
@@ -274,10 +273,9 @@ def test_the_clock_is_named_in_the_table_and_json() -> None:
 
 
 def test_the_page_names_the_clock_of_a_measured_change() -> None:
-    compared = comparison(12, 13, 1.03)
-    [stored] = compared[MACHINE]
+    [stored] = comparison(12, 13, 1.03)
     stored = msgspec.structs.replace(stored, clock="process")
-    history = in_order(history_of(noisy({}), comparisons={MACHINE: (stored,)}))
+    history = in_order(history_of(noisy({}), [stored]))
     contents = contents_of(history, analyse(history))
     [change] = change_data(contents, "")[0]
     assert change.interval_text.endswith(" %, CPU time")

@@ -41,7 +41,6 @@ def _type(of: inspect.Type) -> str:
         case inspect.StructType():
             text = of.cls.__name__.removesuffix("Data")
             if text not in _KNOWN:
-                _KNOWN[text] = ""  # it may hold itself
                 _KNOWN[text] = _declared(text, of)
         case _:
             text = _PLAIN[type(of)]

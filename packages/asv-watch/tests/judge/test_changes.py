@@ -32,14 +32,16 @@ def noisy(
     return [float(value) for value in values]
 
 
-def history_of(values: Sequence[float | Run], **changes: Any) -> History:
-    return make_history([make_series(values)], **changes)
+def history_of(
+    values: Sequence[float | Run], *sittings: list[Comparison], **changes: Any
+) -> History:
+    compared = {MACHINE: tuple(itertools.chain(*sittings))}
+    return make_history([make_series(values)], comparisons=compared, **changes)
 
 
 def found(history: History) -> list[tuple[int, int, str]]:
     """The changes of a history, oldest first: commits before and after, and what they rest on."""
-    changes = [(c.previous, c.commit, c.state) for c in analyse(history).changes]
-    return sorted(changes)
+    return sorted((c.previous, c.commit, c.state) for c in analyse(history).changes)
 
 
 def test_noise_alone_is_seldom_suspected() -> None:
@@ -69,20 +71,15 @@ def test_a_tracked_value_changes_only_if_it_is_exact(exact: bool) -> None:
 
 def comparison(
     before: int, after: int, ratio: float, half: float = 0.005, **others: Any
-) -> dict[str, tuple[Comparison, ...]]:
+) -> list[Comparison]:
     """A comparison of two commits by their numbers, with other arguments of `compared_commits`."""
     ratios = {make_series([1.0]).case.name: ratio}
-    compared = compared_commits((before, after), ratios, half=half, **({"at": 1} | others))
-    return {MACHINE: tuple(compared)}
-
-
-def together(*compared: dict[str, tuple[Comparison, ...]]) -> Any:
-    return {MACHINE: tuple(stored for of in compared for stored in of[MACHINE])}
+    return compared_commits((before, after), ratios, half=half, **({"at": 1} | others))
 
 
 @pytest.mark.parametrize("ratio", [1.19, 0.9])
 def test_a_comparison_of_its_two_commits_measures_a_suspicion(ratio: float) -> None:
-    history = history_of(noisy({38: 1.2}), comparisons=comparison(37, 38, ratio))
+    history = history_of(noisy({38: 1.2}), comparison(37, 38, ratio))
     assert found(history) == [(37, 38, "measured")]
     [change] = analyse(history).changes
     assert change.ratio == pytest.approx(ratio)
@@ -96,7 +93,7 @@ def test_a_comparison_of_its_two_commits_measures_a_suspicion(ratio: float) -> N
 
 def test_a_measured_change_needs_no_run_that_shows_it() -> None:
     for values in (noisy({}), [run_of(1.0), *[NEVER_RUN] * 39]):
-        history = history_of(values, comparisons=comparison(12, 13, 1.03))
+        history = history_of(values, comparison(12, 13, 1.03))
         assert found(history) == [(12, 13, "measured")]
 
 
@@ -106,10 +103,10 @@ def test_neighbours_that_were_compared_with_others_have_a_ratio() -> None:
         comparison(5, commit, ratio, kind="reference", before_torch="2.14.1", at=3600 * commit)
         for commit, ratio in ((20, 1.049), (25, 0.999), (30, 0.389))
     ]
-    newer, older = analyse(history_of(noisy({}), comparisons=together(*points))).changes
+    newer, older = analyse(history_of(noisy({}), *points)).changes
     assert (newer.previous, newer.commit, newer.through) == (25, 30, "other commits")
     assert (older.previous, older.commit, older.through) == (20, 25, "other commits")
-    [direct] = analyse(history_of(noisy({}), comparisons=comparison(25, 30, 0.389))).changes
+    [direct] = analyse(history_of(noisy({}), comparison(25, 30, 0.389))).changes
     narrow = np.log((direct.interval or (1, 1))[1] / 0.389)
     for change, ratio in ((newer, 0.389 / 0.999), (older, 0.999 / 1.049)):
         assert change.ratio == pytest.approx(ratio)
@@ -137,7 +134,7 @@ UNCHANGED_PART = comparison(10, 14, 1.0)
     ids=["reference amid the branch", "halves of a range", "both ends unchanged", "one unchanged"],
 )
 def test_the_smallest_ranges_that_show_a_change_count(compared: list[Any], expected: Any) -> None:
-    changes = analyse(history_of(noisy({}), comparisons=together(*compared))).changes
+    changes = analyse(history_of(noisy({}), *compared)).changes
     measured = {(c.previous, c.commit): c.ratio for c in changes if c.is_measured}
     assert measured == pytest.approx(expected)
 
@@ -153,7 +150,7 @@ def test_the_smallest_ranges_that_show_a_change_count(compared: list[Any], expec
     ids=["of its commits", "of other commits", "of another release", "planted"],
 )
 def test_only_a_series_that_nobody_compared_is_suspected(compared: Any, changes: Any) -> None:
-    assert found(history_of(noisy({38: 1.2}), comparisons=compared)) == changes
+    assert found(history_of(noisy({38: 1.2}), compared)) == changes
 
 
 def test_nothing_is_suspected_across_a_change_of_the_machine() -> None:
@@ -170,7 +167,7 @@ def test_runs_that_changed_with_installed_software_are_suspected_of_that() -> No
     [change] = analyse(history_of(noisy({20: 1.2}), **here)).changes
     assert change.cause == "environment"
     compared = comparison(19, 20, 1.2)  # both sides with the same software
-    [change] = analyse(history_of(noisy({20: 1.2}), **here, comparisons=compared)).changes
+    [change] = analyse(history_of(noisy({20: 1.2}), compared, **here)).changes
     assert change.cause == "code"
 
 
@@ -186,8 +183,8 @@ def test_a_note_is_shown_with_a_change_that_its_commit_may_have_caused(commit: i
 @pytest.mark.parametrize(
     ("kind", "compared", "is_shown"),
     [
-        ("expected", {}, True),
-        ("false alarm", {}, False),
+        ("expected", [], True),
+        ("false alarm", [], False),
         ("false alarm", comparison(19, 20, 1.2, 0.02), True),
     ],
     ids=["expected", "false alarm", "measured"],
@@ -196,7 +193,7 @@ def test_a_note_hides_a_false_alarm_but_no_measured_change(
     kind: Literal["expected", "false alarm"], compared: Any, is_shown: bool
 ) -> None:
     notes = Notes(((20, ChangeNote(commit_hash(20), kind, "The machine was moved")),))
-    findings = analyse(history_of(noisy({20: 1.2}), notes=notes, comparisons=compared))
+    findings = analyse(history_of(noisy({20: 1.2}), compared, notes=notes))
     assert (len(findings.changes), len(findings.dismissed)) == (is_shown, not is_shown)
 
 
@@ -204,7 +201,7 @@ def test_the_newest_comparisons_say_what_is_detectable() -> None:
     compared: list[Any] = []
     for half, smallest, error in ((0.03, 0.03, 0.003), (0.002, 0.015, 0.0)):
         compared += (comparison(n, n + 1, 1.0, half) for n in range(5))
-        findings = analyse(history_of(noisy({}), comparisons=together(*compared)))
+        findings = analyse(history_of(noisy({}), *compared))
         assert findings.detectable[MACHINE].middle == pytest.approx(smallest, abs=error)
 
 

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from asv_watch.compare.calibrate import place_in_words
-from asv_watch.comparison import DAY, Comparison, Kind, Ratio, Sitting
+from asv_watch.comparison import DAY, Comparison, Ratio, Sitting
 from asv_watch.judge.graph import Detectable, MachineGraphs, newest_repeats, noise_in_words
 from asv_watch.text import quantities
 from asv_watch.versions.version import Version
@@ -20,15 +20,13 @@ from tests.planted_comparisons import compared_commits
 LADDER = {"2.0.0": 1.0, "2.1.0": 1.1, "2.2.0": 0.9, "2.3.0": 0.95}
 
 
-def compared(
-    levels: Mapping[str, float], at: int = 0, kind: Kind = "release", seed: int = 1
-) -> Comparison:
+def compared(levels: Mapping[str, float], at: int = 0, seed: int = 1) -> Comparison:
     """Twenty rounds, with 1 % of noise, of releases whose levels are known."""
     versions = tuple(Version(commit_hash(1), {"torch": name}, "3.11") for name in levels)
     noise = np.random.default_rng(seed).normal(0.0, 0.01, (20, len(levels)))
     noise -= noise.mean(axis=0)
     rounds = tuple(map(tuple, (np.exp(noise) * list(levels.values())).tolist()))
-    sitting = Sitting(kind=kind, at=at, machine="m", versions=versions)
+    sitting = Sitting(kind="release", at=at, machine="m", versions=versions)
     return Comparison("a", at, rounds=rounds, sitting=sitting)
 
 

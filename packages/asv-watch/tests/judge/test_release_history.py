@@ -17,9 +17,7 @@ from asv_watch.judge.release_history import (
 from asv_watch.versions.version import Release
 from tests.judge.test_graph import LADDER, compared
 from tests.making import commit_hash
-from tests.planted_comparisons import compared_commits, compared_releases, failed_release
-
-FIRST = 1_780_000_000
+from tests.planted_comparisons import AT, compared_commits, compared_releases, failed_release
 
 
 def graphs_of(*sittings: list[Comparison], versions: Mapping[str, str] = {}) -> MachineGraphs:
@@ -49,8 +47,8 @@ def test_nothing_leads_to_a_release_beyond_a_missing_ratio() -> None:
 def test_all_comparisons_count_and_the_most_certain_difference_comes_first() -> None:
     [step] = history_of(
         compared_releases("2.1.0", "2.2.0", {"a": 0.9, "b": 0.8, "same": 1.0}),
-        compared_releases("2.1.0", "2.2.0", {"b": 0.81, "c": 0.7}, at=FIRST + 60),
-        compared_releases("2.1.0", "2.2.0", {"a": 0.9, "c": 0.7}, at=FIRST + DAY),
+        compared_releases("2.1.0", "2.2.0", {"b": 0.81, "c": 0.7}, at=AT + 60),
+        compared_releases("2.1.0", "2.2.0", {"a": 0.9, "c": 0.7}, at=AT + DAY),
     ).steps
     found = [(ratio.case, len(ratio.sittings), ratio.days) for ratio in step.findings]
     assert found == [("c", 2, 2), ("b", 2, 1), ("a", 2, 2)]

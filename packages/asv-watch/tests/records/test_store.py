@@ -36,12 +36,6 @@ COUNT = Comparison("a.A.track_z", AT + 102, "calls", ((7.0, 7.0, 8.0),), exact=T
 CASES = [replace(case, sitting=SITTING) for case in (TIME, SKIPPED, COUNT)]
 
 
-def sitting_at(at: int) -> list[Comparison]:
-    """The same cases in another sitting."""
-    sitting = replace(SITTING, at=at)
-    return [replace(case, at=case.at + at - AT, sitting=sitting) for case in CASES]
-
-
 def write(results: Path, *sittings: list[Comparison]) -> Path:
     """Store sittings; return the file of the month."""
     for comparisons in sittings or [CASES]:
@@ -98,7 +92,8 @@ def test_a_long_record_is_read_line_by_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize("line", range(4))
 def test_a_line_that_was_removed_is_missed(tmp_path: Path, line: int) -> None:
     """Cases whose first line is lost do not count to the sitting before."""
-    later = sitting_at(AT + 1000)
+    sitting = replace(SITTING, at=AT + 1000)
+    later = [replace(case, at=case.at + 1000, sitting=sitting) for case in CASES]
     path = write(tmp_path, CASES, later)
     lines = path.read_text().splitlines(keepends=True)
     del lines[5 + line]

@@ -2,11 +2,10 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -114,17 +113,10 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return project
 
 
-@pytest.fixture(scope="session")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A small project, to be copied by the tests that change one."""
-    return make_project(tmp_path_factory.mktemp("template") / "it", small_plan(12))
-
-
 @pytest.fixture
-def project(template: Project, tmp_path: Path) -> Project:
-    """A small project of one's own, not yet published."""
-    shutil.copytree(template.root, tmp_path / "it", symlinks=True)
-    return replace(template, root=tmp_path / "it")
+def project(tmp_path: Path) -> Project:
+    """A small project, not yet published."""
+    return make_project(tmp_path / "it", small_plan(12))
 
 
 def registered(path: Path) -> tuple[str, Any]:

@@ -5,12 +5,9 @@ import os
 import re
 import resource
 import sys
-from pathlib import Path
 
-from asv_watch.results import check_results
 from tests.conftest import run
-from tests.generator import TIME_AND_MEMORY, Plan, Suite
-from tests.site.conftest import Project, make_project, tree
+from tests.site.conftest import Project, tree
 
 
 def test_two_builds_differ_in_nothing_but_the_declared_time(project: Project) -> None:
@@ -105,13 +102,3 @@ def test_damaged_files_are_named_and_the_rest_is_published_by_both_commands(
     [line] = run(*command, cwd=project.root, env=environment, status=1).stderr.splitlines()
     assert line.startswith("asv-watch: the site was published without results/")
     assert tree(project.html) == by_asv
-
-
-def test_thousands_of_result_files_are_published(tmp_path: Path) -> None:
-    suite = Suite("s.S", TIME_AND_MEMORY[:1], {"model": ("darnn", "lstnet"), "device": ("cpu",)})
-    machines = tuple(f"desk-{number}" for number in range(10))
-    plan = Plan(commits=100, suites=(suite,), machines=machines, unmeasured_commits=0.0)
-    project = make_project(tmp_path / "it", plan)
-    assert len(list(project.results.glob("*/*-*.json"))) == 2000
-    project.publish(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)))
-    assert check_results(project.results) == []

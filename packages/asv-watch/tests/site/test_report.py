@@ -21,7 +21,8 @@ from asv_watch.site.report import Markup, write_report
 from asv_watch.text import quantities
 from asv_watch.versions.git import Ancestry
 from tests.conftest import commit, run
-from tests.making import MACHINE, commit_hash, make_history, make_series
+from tests.judge.test_changes import comparison, history_of, noisy
+from tests.making import MACHINE, commit_hash
 from tests.planted_comparisons import compared_commits, store
 from tests.stored import TIME_A, store_benchmarks, store_run
 from tests.torchless import project_files
@@ -32,9 +33,7 @@ CASE = "suite.Suite.time_forward('darnn', 'cpu')"
 @pytest.fixture
 def history() -> History:
     """A case became 20 % slower two commits before the newest, as a comparison measured."""
-    series = make_series([1 + number % 3 / 100 for number in range(40)])
-    compared = compared_commits((commit_hash(37), commit_hash(38)), {CASE: 1.2}, at=1)
-    return make_history([series], comparisons={MACHINE: tuple(compared)})
+    return history_of(noisy({}), comparison(37, 38, 1.2))
 
 
 def _report(

@@ -1,12 +1,8 @@
 """Figures as people read them."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from asv_watch.text.quantities import about, change, interval, quantity
-
-TIMES = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
 
 
 @pytest.mark.parametrize(
@@ -14,6 +10,7 @@ TIMES = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
     [
         (0.00562, "seconds", "5.62 ms"),
         (4.41e-4, "seconds", "441 µs"),
+        (3.2e-8, "seconds", "32.0 ns"),
         (0.0, "seconds", "0 s"),
         (1000330000, "bytes", "954 MiB"),
         (11689512, "parameters", "11,689,512 parameters"),
@@ -25,13 +22,6 @@ TIMES = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
 )
 def test_a_few_digits_and_a_prefix(value: float, unit: str, text: str) -> None:
     assert quantity(value, unit) == text
-
-
-@given(st.floats(1e-9, 1e6))
-def test_a_time_is_read_back_to_three_digits(seconds: float) -> None:
-    number, prefix = quantity(seconds, "seconds").split(" ")
-    read = float(number.replace(",", "")) * TIMES[prefix]
-    assert abs(read - seconds) <= 0.0051 * seconds
 
 
 @pytest.mark.parametrize(

@@ -261,8 +261,7 @@ class _Loader:
             elif not folder.exists():
                 self._problem(folder, "it is a link that leads nowhere; it was left out")
         for path in sorted(results_dir.glob(".*/machine.json")):
-            message = "its name begins with a dot, so it is left out; rename it"
-            self._problem(path.parent, message)
+            self._problem(path.parent, "its name begins with a dot, so it is left out; rename it")
         for key in self._sittings.keys() - self._files.keys():
             self._add_run(key)
         for name in history.comparisons:  # such as the old name of a renamed folder
