@@ -244,6 +244,12 @@ def test_results_of_other_suites_or_branches_are_counted_and_not_shown(results_d
     assert run_of(history, "dsanet", "5", commit=2).outcome is Outcome.NEVER_RUN
 
 
+def test_what_the_record_alone_has_is_in_its_order(results_dir: Path) -> None:
+    for number in range(4):
+        record(results_dir, _case("'darnn', 5", rounds=NUMBERS), commit=number, at=number)
+    assert [each.name for each in load_history(results_dir, ()).left_out] == HASHES
+
+
 @pytest.mark.parametrize("is_private", [False, True])
 def test_peak_memory_of_asv_gives_way_to_the_engines(results_dir: Path, is_private: bool) -> None:
     """asv counts mapped files, the engine does not."""

@@ -56,8 +56,6 @@ NOT_ON_BRANCH = "the commit is not on the branch"
 COMPARED_ELSEWHERE = "comparisons of a commit that is not on the branch"
 """Reason why they are left out."""
 _VERSION = re.compile(r"v?\d+(\.\d+)+\w*")
-
-
 Runs = dict[str, Run]
 """Maps the name of a case to its run."""
 
@@ -207,6 +205,8 @@ def load_history(
             comparisons[each.sitting.machine].append(each)
     history = History(
         commits=tuple(named),
+        # Such as the old name of a renamed folder; `machine.json` says more, where there is one.
+        machines={each.sitting.machine: Machine(each.sitting.machine) for each in measured},
         benchmarks=benchmarks,
         notes=notes,
         positions={commit.hash: position for position, commit in enumerate(commits)},
@@ -262,10 +262,8 @@ class _Loader:
                 self._problem(folder, "it is a link that leads nowhere; it was left out")
         for path in sorted(results_dir.glob(".*/machine.json")):
             self._problem(path.parent, "its name begins with a dot, so it is left out; rename it")
-        for key in self._sittings.keys() - self._files.keys():
+        for key in [key for key in self._sittings if key not in self._files]:
             self._add_run(key)
-        for name in history.comparisons:  # such as the old name of a renamed folder
-            history.machines.setdefault(name, Machine(name))
         self._add_compared_memory()
         setups = {
             key: dict(sorted(setup.items(), key=lambda item: history.positions[item[0]]))
@@ -358,7 +356,7 @@ class _Loader:
         machine_file = folder / "machine.json"
         if result_files or machine_file.exists():
             machine = self._read_machine(machine_file)
-        elif folder.name in self._history.comparisons:
+        elif folder.name in self._history.machines:
             machine = Machine(folder.name)  # asv describes a machine when it measures there
         else:
             return
