@@ -1,4 +1,4 @@
-"""The records of a history: what was measured, where, on which commit, and how it went.
+"""What results are about: machines, environments, benchmarks, cases, and what could not be read.
 
 They hold no logic beyond reading their own fields, and nothing here knows how asv stores results
 or how the site shows them.
