@@ -7,7 +7,6 @@ import itertools
 import math
 import os
 import re
-import signal
 import subprocess
 import sys
 import tempfile
@@ -378,17 +377,6 @@ def _other_work(count: int) -> Iterator[None]:
             stack.callback(other.wait)
             stack.callback(other.kill)
         yield
-
-
-def test_a_process_of_another_session_stays_where_it_is() -> None:
-    started = ["sh", "-c", "sleep 60 >/dev/null 2>&1 & echo $!"]  # in the session of the tests
-    stranger = int(subprocess.run(started, stdout=subprocess.PIPE, check=True).stdout)
-    cores = os.sched_getaffinity(stranger)
-    try:
-        processes._pin([stranger], [0])
-        assert os.sched_getaffinity(stranger) == cores
-    finally:
-        os.kill(stranger, signal.SIGKILL)
 
 
 @pytest.mark.skipif(not _waits_are_counted(), reason="the kernel counts no waits")

@@ -151,32 +151,25 @@ class CaseTimedOutError(CaseFailedError):
     """The case took too long on a side."""
 
 
-class Parent:
-    """The process from which those of the sides are forked, or that of the only side."""
-
-    def __init__(self, child: children.Child, connections: int) -> None:
-        """Describe a process that has started, and from which so many sides are forked."""
-        self.child, self._open = child, connections
-
-    def leave(self, connection: Connection, *, kill: bool) -> None:
-        """End a side's process by closing its input; after the last side, or to kill, end all."""
-        with contextlib.suppress(BrokenPipeError):
-            connection.requests.close()
-        self._open -= 1
-        if kill or not self._open:
-            if not kill:
-                self.child.end(_SECONDS_TO_END)
-            self.child.kill()  # also what it started and left behind
-        connection.answers.file.close()
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Connection:
     """The connection to the process of a side."""
 
-    parent: Parent
+    child: children.Child
+    """The process from which those of the sides are forked, or that of the only side."""
+    siblings: list[Connection]
+    """All open connections to what was forked from it, this one included."""
     requests: IO[bytes]
     answers: children.Lines
+
+    def close(self, *, kill: bool) -> None:
+        """End a side's process by closing its input; after the last side, or to kill, end all."""
+        with contextlib.suppress(BrokenPipeError):
+            self.requests.close()
+        self.siblings.remove(self)
+        if kill or not self.siblings:
+            self.child.end(0.0 if kill else _SECONDS_TO_END)
+        self.answers.file.close()
 
 
 class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
@@ -187,7 +180,6 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
         side: Side,
         folder: Path,
         seed: int = 1,
-        sides: int = 1,
         preload: Sequence[str] = (),
         shared: Sequence[str] = (),
     ) -> None:
@@ -197,7 +189,6 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
             side: the side that it runs.
             folder: servers of the same side share what ``setup_cache`` made there.
             seed: seed of the random numbers of its cases.
-            sides: number of servers that run at the same time, and share the memory.
             preload: modules that are imported before the first case that times something.
             shared: modules that are then imported once for several sides, if there are several.
         """
@@ -207,7 +198,6 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
         self.seed = seed
         self._installed = installed_in(side.environment.folder)
         self._errors = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
-        self._memory_limit = children.memory_limit(sides)
         self._errors_before = 0
         self._connection: Connection | None = None
         self._case: MeasurableCase | None = None
@@ -225,7 +215,7 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
     def needs_process(self, case: MeasurableCase) -> bool:
         """Tell whether a process has to start for a case; one that serves other cases ends."""
         connection = self._connection  # killed with the process of another side that hung
-        has_ended = connection and connection.parent.child.process.poll() is not None
+        has_ended = connection and connection.child.process.poll() is not None
         if has_ended or case.process != self._shared_by:
             self.stop()
         return self._connection is None
@@ -235,14 +225,9 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
         """Descriptor of the file to which its process writes errors."""
         return self._errors.fileno()
 
-    def use(self, parent: Parent, requests: int, answers: int, case: MeasurableCase) -> None:
-        """Use a process that has started for a case and those that share its process.
-
-        Requests and answers are descriptors, to be written to and read from.
-        """
-        lines = children.Lines(os.fdopen(answers, "rb", 0), self._memory_limit)
-        self._connection = Connection(parent, os.fdopen(requests, "wb", 0), lines)
-        self._shared_by = case.process
+    def use(self, connection: Connection, case: MeasurableCase) -> None:
+        """Use a process that has started for a case and those that share its process."""
+        self._connection, self._shared_by = connection, case.process
 
     def start(self, case: MeasurableCase, process: _Process) -> None:
         """Begin to make a case; `wait_until_ready` waits for it.
@@ -338,7 +323,7 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
         if "failed" not in answer and "status" not in answer:
             raise self._killed("wrote another answer than its process gives")
         reason = answer["failed"] if "failed" in answer else self._end_in_words(answer["status"])
-        check_machine(f"{self.side.name}: {reason}", self.folder)
+        check_machine(f"{self.side.name}: {reason}")
         raise CaseFailedError(self._shown(reason), self)
 
     def _end_in_words(self, status: int) -> str:
@@ -388,7 +373,7 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
         while (left := deadline - time.monotonic()) > 0:
             line = connection.answers.read(deadline)
             if not line:
-                return {"status": connection.parent.child.process.wait(left)}
+                return {"status": connection.child.process.wait(left)}
             answer = msgspec.json.decode(line, type=_Answer)
             if "server" in answer:
                 connection.answers.pid = answer["server"]
@@ -406,7 +391,7 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
         connection, self._connection = self._connection, None
         self._case = None
         if connection is not None:
-            connection.parent.leave(connection, kill=kill)
+            connection.close(kill=kill)
 
 
 def recipe_of_samples(sides: Sequence[Side]) -> dict[str, float | str]:
@@ -565,6 +550,7 @@ def _start_missing(
         if server.needs_process(case):
             group = server.side.same_process if process == "fork" else index
             groups.setdefault(group, []).append(server)
+    memory_limit = children.memory_limit(len(servers))
     for together in groups.values():
         first = together[0]
         preload, shared = (first.preload, first.shared) if case.is_timed else ((), ())
@@ -591,11 +577,14 @@ def _start_missing(
             cwd=first.folder,
             env={"PYTHONHASHSEED": str(first.seed), **first.side.variables, "PYTHONPATH": ""},
         )
-        parent = Parent(child, len(together))
+        siblings: list[Connection] = []
         for server, asked, answering in zip(together, requests, answers, strict=True):
             os.close(asked[0])
             os.close(answering[1])
-            server.use(parent, asked[1], answering[0], case)
+            lines = children.Lines(os.fdopen(answering[0], "rb", 0), memory_limit)
+            connection = Connection(child, siblings, os.fdopen(asked[1], "wb", 0), lines)
+            siblings.append(connection)
+            server.use(connection, case)
 
 
 def _end_cases(servers: Sequence[SideProcess]) -> None:
@@ -638,14 +627,8 @@ def _cores_of(process: int) -> list[int]:
 
 
 def _pin(processes: Sequence[int], cores: Collection[int]) -> None:
-    """Let all threads of processes run on the same few cores; do nothing where there are none.
-
-    A suite may answer with the number of any process: only those of sessions that this one started
-    are moved.
-    """
+    """Let all threads of processes run on the same few cores; do nothing where there are none."""
     for process in processes if cores else ():
-        # A process that has just died is reported when it is asked for a sample.
-        with contextlib.suppress(OSError, psutil.Error):
-            if psutil.Process(os.getsid(process)).ppid() == os.getpid():
-                for thread in os.listdir(f"/proc/{process}/task"):
-                    os.sched_setaffinity(int(thread), cores)
+        with contextlib.suppress(OSError):  # it has just died: it will be asked for a sample
+            for thread in os.listdir(f"/proc/{process}/task"):
+                os.sched_setaffinity(int(thread), cores)
