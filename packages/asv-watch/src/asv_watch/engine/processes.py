@@ -31,7 +31,7 @@ import time
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Annotated, Literal, TypedDict
+from typing import IO, Literal, TypedDict
 
 import msgspec
 import psutil
@@ -65,8 +65,6 @@ SECONDS = 1.0
 """No new turn begins after this many seconds, once each side has `FEWEST_SAMPLES`. The time that
 other work keeps the processes waiting does not count: a busy machine needs more samples, not
 fewer."""
-_TIMEOUTS_OF_A_ROUND = 4
-"""A round may take this many times the timeout of its case: to get ready, then to sample."""
 _LONGEST_REASON = 2000
 """Characters of a reason: a C++ compiler that fails prints its whole command, and the code."""
 _DIGITS_OF_VALUES = 12
@@ -104,11 +102,11 @@ Round = tuple[SideResult | None, ...]
 _Answer = TypedDict(
     "_Answer",
     {
-        "server": Annotated[int, msgspec.Meta(gt=0)],
+        "server": int,
         "modules": list[str] | None,
         "imported": bool,
         "pid": int,
-        "calls": Annotated[int, msgspec.Meta(gt=0)],
+        "calls": int,
         "one thread": bool,
         "computes": bool,
         "clock": Clock,
@@ -124,8 +122,7 @@ _Answer = TypedDict(
     },
     total=False,
 )
-"""An answer of `asv_watch.probes.measure`. A case can write others, so they are checked."""
-_READY = "pid", "calls", "one thread", "computes", "clock", "setup costs"
+"""An answer of `asv_watch.probes.measure`."""
 
 
 class UnmeasuredError(Exception):
@@ -203,10 +200,6 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
         self._case: MeasurableCase | None = None
         self._shared_by = ""
         """The common `process` of the cases that the process measures."""
-        self._timeout = 0.0
-        """The next answer has to come within this many seconds."""
-        self._until = 0.0
-        """When the round has to be over, on the monotonic clock."""
 
     def __exit__(self, *error: object) -> None:
         self.stop()
@@ -239,23 +232,15 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
         if not measured:
             raise CaseSkippedError("it has no such case", self)
         self._case, self._errors_before = case, os.fstat(self.errors).st_size
-        self._timeout = self.side.environment.declared.import_timeout
-        self._until = math.inf  # the case's timeout begins once its suite is imported
         request = {"case": measured, "process": process, "seed": self.seed}
         self._send(json.dumps(request | {"clock": self.side.environment.declared.clock}))
 
     def wait_until_ready(self) -> _Answer:
         """Wait until the case has warmed up or has a value; return or raise as `_answer` does."""
-        assert self._case is not None  # noqa: S101 - it was started
-        timeout = self._case.timeout
-        self._answer("imported")
-        cache_timeout = self._case.cache_timeout if self._case.is_timed else 0.0
-        self._timeout = timeout + cache_timeout
-        self._until = time.monotonic() + _TIMEOUTS_OF_A_ROUND * timeout + cache_timeout
-        answer = self._answer(*(_READY if self._case.is_timed else ["value"]))
-        self._timeout = timeout
-        self._until = min(self._until, time.monotonic() + _TIMEOUTS_OF_A_ROUND * timeout)
-        return answer
+        case = self._case
+        assert case is not None  # noqa: S101 - it was started
+        self._answer(self.side.environment.declared.import_timeout)
+        return self._answer(case.timeout + (case.cache_timeout if case.is_timed else 0.0))
 
     def wait_for_value(self) -> SideResult:
         """Wait for the value of a case that times nothing, and return it."""
@@ -264,8 +249,9 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
 
     def sample(self, *, same_setup: bool = False) -> SideResult:
         """Take a sample, if wanted without another ``setup`` before it."""
+        assert self._case is not None  # noqa: S101 - it is ready
         self._send("same setup" if same_setup else "")
-        answer = self._answer("seconds")
+        answer = self._answer(self._case.timeout)
         return SideResult(
             answer["seconds"],
             answer.get("wall"),
@@ -276,7 +262,6 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
     def ask_to_end(self) -> None:
         """Begin to end the case, if one is running; `wait_until_ended` waits for it."""
         if self._case is not None:
-            self._until = min(self._until, time.monotonic() + self._case.timeout)
             self._send("end")
 
     def wait_until_ended(self) -> None:
@@ -286,8 +271,9 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
         """
         if self._case is None:
             return
+        until = time.monotonic() + self._case.timeout
         with contextlib.suppress(CaseFailedError):  # such as in its teardown: it has its samples
-            while "status" not in self._read():
+            while "status" not in self._read(until - time.monotonic()):
                 pass
 
     def check_unchanged(self) -> None:
@@ -307,21 +293,19 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
         with contextlib.suppress(BrokenPipeError):  # `_answer` finds out why
             self._connection.requests.write(line.encode() + b"\n")
 
-    def _answer(self, *wanted: str) -> _Answer:
-        """Return the answer to a request, which has the wanted keys.
+    def _answer(self, timeout: float) -> _Answer:
+        """Return the answer to a request, which has to come within so many seconds.
 
         Raises:
             CaseSkippedError: the case cannot run here.
             CaseFailedError: the case failed, took too long, or its process ended.
             MachineError: it failed because of the machine, for example a full disk.
         """
-        answer = self._read()
+        answer = self._read(timeout)
         if "skipped" in answer:
             raise CaseSkippedError(self._shown(answer["skipped"]), self)
-        if answer.keys() >= {*wanted}:
-            return answer
         if "failed" not in answer and "status" not in answer:
-            raise self._killed("wrote another answer than its process gives")
+            return answer
         reason = answer["failed"] if "failed" in answer else self._end_in_words(answer["status"])
         check_machine(f"{self.side.name}: {reason}")
         raise CaseFailedError(self._shown(reason), self)
@@ -340,33 +324,23 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
         line = " ".join(reason.split()).replace(str(self.side.source), "the package")
         return line.replace(str(self.side.environment.folder), "the environment")[:_LONGEST_REASON]
 
-    def _read(self) -> _Answer:
+    def _read(self, timeout: float) -> _Answer:
         """Return the next answer; the end of the process counts as the end of its case."""
-        connection, case = self._connection, self._case
-        assert connection is not None and case is not None  # noqa: PT018, S101 - a case was started
-        is_last = self._until < time.monotonic() + self._timeout
-        deadline = self._until if is_last else time.monotonic() + self._timeout
+        connection = self._connection
+        assert connection is not None  # noqa: S101 - a case was started
         try:
-            answer = self._wait(connection, deadline)
+            answer = self._wait(connection, time.monotonic() + timeout)
         except (TimeoutError, subprocess.TimeoutExpired):
-            reason = f"did not answer in {self._timeout:g} s"
-            if is_last:
-                reason = f"finished no round in {_TIMEOUTS_OF_A_ROUND * case.timeout:g} s"
             self.stop(kill=True)
-            raise CaseTimedOutError(reason, self) from None
+            raise CaseTimedOutError(f"did not answer in {timeout:g} s", self) from None
         except children.TooMuchMemoryError as error:
-            raise self._killed(str(error)) from None
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            raise self._killed("wrote another answer than its process gives") from None
+            self.stop(kill=True)
+            raise CaseFailedError(str(error), self) from None
         if "status" in answer:
             self._case = None
             if not answer.get("goes on"):
                 self.stop()
         return answer
-
-    def _killed(self, reason: str) -> CaseFailedError:
-        self.stop(kill=True)
-        return CaseFailedError(reason, self)
 
     def _wait(self, connection: Connection, deadline: float) -> _Answer:
         """Wait for an answer about the case; take note of those about the process."""
