@@ -653,6 +653,7 @@ def test_what_is_the_same_on_all_sides_is_imported_once_for_all_that_is_timed(
     """A process with threads is not forked, unless they end before, as those of OpenBLAS do."""
     sides = [_side(tmp_path, name, preload=preload) for name in "AB"]
     (sides[0].source / "broken.py").write_text("raise ValueError")
+    (sides[0].source / "noting").mkdir()  # which brings no module
     timed = _write(sides, f"{suite}\ndef time_it():\n    sum(range(1000))\n")
     sampling = Sampling(3, 3, math.inf, math.inf)
     measured = measure_cases(sides, [timed, _case("suite.track_it")], sampling=sampling)

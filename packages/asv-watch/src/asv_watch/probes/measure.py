@@ -628,7 +628,7 @@ class _SideImportDetector:
         top = name.partition(".")[0]
         if top not in self._known:
             spec = importlib.machinery.PathFinder.find_spec(top, self._sources)
-            self._known[top] = spec is not None
+            self._known[top] = spec is not None and spec.loader is not None  # else a bare folder
         return self._known[top]
 
     def find_spec(self, name: str, *_others: object) -> None:
