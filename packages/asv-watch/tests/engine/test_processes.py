@@ -487,6 +487,7 @@ KILLS_PARENT_OF_ALL = """
         os.kill(os.getsid(0), 9)
     time.sleep(60)
 """
+NO_CLOCK = "    pass\n\ntime_it.timer = lambda: float('inf')"
 EXITS = "    time.sleep(0.5)\n    os._exit(7)\n"
 HUNGRY = "    resource.setrlimit(resource.RLIMIT_AS, (1 << 28, 1 << 28))\n    bytearray(1 << 30)"
 FULL = "    open('/dev/full', 'wb', 0).write(b'x')"
@@ -495,6 +496,7 @@ LATE = "A: did not answer in 4 s"
 UNMEASURED = {
     "raises": ("    raise RuntimeError('out of\\n  cheese')", "A: RuntimeError: out of cheese"),
     "asserts": ("    import mute", "A: AssertionError: assert 0 in <module> of mute.py, line 1"),
+    "has no clock": (NO_CLOCK, "A: ValueError: a sample is not finite .* stood still"),
     "sleeps": ("    time.sleep(60)", LATE),
     "exits": (EXITS, "A: exit status 7"),
     "exits with threads": (EXITS + FORK_WARNS, "A: exit status 7"),

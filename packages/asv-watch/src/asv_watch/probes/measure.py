@@ -31,7 +31,7 @@ that no process could import them for several sides.
   than a sample, and samples may share one), ``{"value": 7.0}`` if it times nothing, or
   ``{"skipped": "<reason>"}``.
 - An empty line takes a sample, and ``same setup`` one without ``setup`` before it; the answer is
-  ``{"seconds": 0.03, "wall": 0.03, "cpu": 0.02, "computes": true}``: the seconds of one call by
+  ``{"value": 0.03, "wall": 0.03, "cpu": 0.02, "computes": true}``: the seconds of one call by
   the case's own clock, by the wall and in CPU time of the process, and whether the clock is asv's
   default and one thread ran, which never waited.
   Before a sample of several calls, one or more calls are made uncounted, because the other side
@@ -433,7 +433,9 @@ def _take_samples(channel: _Channel, benchmark: Any, planted: float, replaced_by
         spun = spun_cpu = 0.0
         if planted:
             spun, spun_cpu = _spin(spin_clock, spin_s, clock or perf_counter)
-        answer = {"seconds": (seconds + spun) / calls}
+        if not 0 < seconds < _TOO_LARGE:
+            raise ValueError("a sample is not finite or not above zero: the clock stood still")
+        answer = {"value": (seconds + spun) / calls}
         if clock is not None:
             answer |= {
                 "wall": (used.wall + spun) / calls,
