@@ -98,29 +98,26 @@ class SideResult:
 Round = tuple[SideResult | None, ...]
 """Measurement of each side; ``None`` for a side that is not measured any more."""
 
-_Answer = TypedDict(
-    "_Answer",
-    {
-        "server": int,
-        "modules": list[str] | None,
-        "imported": bool,
-        "pid": int,
-        "calls": int,
-        "one thread": bool,
-        "computes": bool,
-        "clock": Clock,
-        "setup costs": bool,
-        "value": float,
-        "wall": float,
-        "cpu": float,
-        "skipped": str,
-        "failed": str,
-        "status": int,
-        "goes on": bool,
-    },
-    total=False,
-)
-"""An answer of `asv_watch.probes.measure`."""
+
+class _Answer(TypedDict, total=False):
+    """An answer of `asv_watch.probes.measure`."""
+
+    server: int
+    modules: list[str] | None
+    imported: bool
+    pid: int
+    calls: int
+    one_thread: bool
+    computes: bool
+    clock: Clock
+    setup_costs: bool
+    value: float
+    wall: float
+    cpu: float
+    skipped: str
+    failed: str
+    status: int
+    goes_on: bool
 
 
 class UnmeasuredError(Exception):
@@ -330,7 +327,7 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
             raise CaseFailedError(str(error), self) from None
         if "status" in answer:
             self._case = None
-            if not answer.get("goes on"):
+            if not answer.get("goes_on"):
                 self.stop()
         return answer
 
@@ -405,8 +402,8 @@ def measure_round(
             server.start(case, process)
         ready = [server.wait_until_ready() for server in servers]  # they set up at the same time
         processes = [answer["pid"] for answer in ready]
-        same_setup = all(answer["setup costs"] for answer in ready)
-        if all(answer["one thread"] for answer in ready):
+        same_setup = all(answer["setup_costs"] for answer in ready)
+        if all(answer["one_thread"] for answer in ready):
             _pin(processes, _last_cores(1))
         elif not case.can_fork:  # a GPU is given work by Python, or by a thread of autograd
             _pin(processes, _last_cores(2))
@@ -489,7 +486,7 @@ def _needs_samples(
 
 def _waiting_s(sample: SideResult, ready: _Answer) -> float:
     """Return the seconds of a call in which other work kept a computing process waiting."""
-    computes = sample.computes or ready["one thread"]
+    computes = sample.computes or ready["one_thread"]
     if not computes or sample.wall is None or sample.cpu is None:
         return 0.0
     return max(0.0, sample.wall - sample.cpu)
