@@ -183,5 +183,6 @@ def test_suspects_are_the_commits_of_the_branch_that_change_the_paths(
     assert suspects
     later = commits_changing(merged, f"{others[0].hash}..main", paths)
     assert ancestry.suspects(others[0].hash, last.hash) == later
-    unknown = read_ancestry(merged, (first, last), first.hash, ["nowhere"])
-    assert unknown.suspects(first.hash, last.hash) == [commit.hash for commit in (*others, last)]
+    earlier = read_ancestry(merged, (first, last), first.hash, ["models/b.py"])
+    all_later = [commit.hash for commit in (*others[1:], last)]
+    assert earlier.suspects(others[0].hash, last.hash) == all_later, "none changes the path"
