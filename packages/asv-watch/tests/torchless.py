@@ -16,6 +16,7 @@ from typing import Any
 import asv_runner
 import pytest
 
+from tests import wheels
 from tests.conftest import commit, git, run
 
 CONFIGURATION: dict[str, Any] = {
@@ -36,25 +37,14 @@ CONFIGURATION: dict[str, Any] = {
 }
 
 _BACKEND = """
-import zipfile
-
 def build_wheel(to, settings=None, metadata=None):
-    name = "package-1-py3-none-any.whl"
-    with zipfile.ZipFile(f"{to}/{name}", "w") as wheel:
-        wheel.write("package.py")
-        for file, text in {
-            "METADATA": "Metadata-Version: 2.1\\nName: package\\nVersion: 1\\n"
-                        "Requires-Dist: asv_runner\\n",
-            "WHEEL": "Wheel-Version: 1.0\\nTag: py3-none-any\\n",
-            "RECORD": "",
-        }.items():
-            wheel.writestr("package-1.dist-info/" + file, text)
-    return name
+    write_wheel(Path(to), "package", "1", Path("package.py").read_text(), "asv_runner")
+    return "package-1-py3-none-any.whl"
 """
 BUILD = {
     "pyproject.toml": '[build-system]\nrequires = []\nbuild-backend = "backend"\n'
     'backend-path = ["."]\n',
-    "backend.py": _BACKEND,
+    "backend.py": Path(wheels.__file__).read_text() + _BACKEND,
 }
 """Files that build a wheel of ``package.py``, which requires what every environment holds."""
 _OF_ASV = {"branches", "build_command", "install_command"}

@@ -32,18 +32,11 @@ def time_left(budget: Budget) -> str:
     return f"{human_time(max(0.0, budget.left_s))} of the limit left"
 
 
-class _Output(Console):
-    """A console that raises `BrokenPipeError` where its reader has gone, instead of exiting."""
-
-    def on_broken_pipe(self) -> None:
-        raise  # noqa: PLE0704 - rich calls this while it handles the error
-
-
 class Display(AbstractContextManager["Display"]):
     """Shows progress: as a bar on a terminal, elsewhere as one line per step."""
 
     def __init__(self) -> None:
-        self._console = _Output(
+        self._console = Console(
             file=getattr(sys.stdout, "unfiltered", sys.stdout),  # to draw on a terminal
             soft_wrap=True,
             markup=False,

@@ -47,6 +47,7 @@ def configure(tmp_path: Path) -> Configure:
 
     def configure(**entries: object) -> Configuration:
         settings = {"version": 1, "project": "p", "repo": ".", "environment_type": "virtualenv"}
+        settings |= {"site_url": "http://127.0.0.1/speed"}
         (root / "asv.conf.json").write_text(json.dumps(settings | entries))
         return read_configuration(root)
 
@@ -140,11 +141,6 @@ def test_an_entry_that_cannot_be_used_is_an_error(
     with pytest.raises(WatchError) as refused:
         configure(**entries)
     assert all(words in str(refused.value) for words in named), str(refused.value)
-
-
-@pytest.mark.parametrize("address", ["https://speed.example.org", "http://127.0.0.1/speed"])
-def test_the_address_of_the_site_is_one_of_the_web(configure: Configure, address: str) -> None:
-    assert configure(site_url=address).declared.site_url == address
 
 
 def test_the_page_says_what_the_gate_ignores_and_why() -> None:

@@ -61,7 +61,7 @@ def test_nothing_is_left_in_a_project_whose_environments_are_elsewhere(
     run_driver("bench", root, tmp_path, "--cases", "plain")
     left = {".git", ".gitignore", "asv.conf.json", "benchmarks", "src"}
     assert {path.name for path in root.iterdir()} == left
-    assert (elsewhere / "env_dir/asv-watch/steps.msgpack").exists()
+    assert (elsewhere / "env_dir/asv-watch/interleaved").exists()
     page = (elsewhere / "html_dir/index.html").read_text()
     assert "feed of changes" in page, "although asv.conf.json does not name the plug-in"
 

@@ -88,8 +88,8 @@ class BusyProcess:
         self.clock.now += self.ready_s
 
     def wait_until_ready(self) -> dict[str, Any]:
-        clock = {"one thread": self.one_thread, "computes": self.computes, "clock": ""}
-        return {"pid": 0, "calls": 1, "setup costs": False} | clock
+        clock = {"one_thread": self.one_thread, "computes": self.computes, "clock": ""}
+        return {"pid": 0, "calls": 1, "setup_costs": False} | clock
 
     def sample(self, *, same_setup: bool = False) -> SideResult:
         return next(self.samples)

@@ -28,7 +28,6 @@ from asv_watch.asv.declared import Declared, SuiteEntry
 from asv_watch.cli.main import app, main
 from asv_watch.comparison import Kind
 from asv_watch.errors import ExitStatus
-from asv_watch.machine.lock import FILE_NAME
 from asv_watch.records.labels import Layout
 from asv_watch.records.store import EXPLANATIONS, append_lines
 from asv_watch.text.terminal import printable
@@ -90,8 +89,6 @@ SETTINGS: dict[str, Any] = {
     "site_url": "https://example.org",
 }
 PUBLISHED = [{"case": CASE, "value": 1.0, "unit": "s", "source": "a", "note": "b"}]
-HOLDER = {"job": "bench", "host": "h", "pid": 7, "started": "2026", "folder": "asv-watch-0"}
-LOCK = f".asv/env/{FILE_NAME}"
 
 
 @pytest.fixture(scope="module")
@@ -125,8 +122,6 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made.results.rename(made.repository / "results")
     status, printed = _runs(made.repository, "publish")  # it keeps what it found
     assert status is ExitStatus.DONE, printed
-    (made.repository / LOCK).parent.mkdir(parents=True, exist_ok=True)
-    (made.repository / LOCK).write_text(json.dumps(HOLDER))
     return made.repository
 
 

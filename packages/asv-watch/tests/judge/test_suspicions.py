@@ -1,6 +1,5 @@
 """Separate runs: their noise and events, and what asv's step detection suspects."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 from msgspec import structs
 from msgspec.structs import astuple
 
-from asv_watch.asv.steps import Levels, kept_levels
 from asv_watch.comparison import Conditions
 from asv_watch.judge.changes import analyse
 from asv_watch.judge.segments import find_events, noise_between_runs, split
@@ -122,10 +120,10 @@ def test_noise_of_few_or_negative_values_is_unknown(values: list[float]) -> None
     assert noise_of([3.0] * 8) == 0
 
 
-def suspected(values: Any, levels: Levels | None = None) -> list[int]:
+def suspected(values: Any) -> list[int]:
     """Index of the first value after each suspected change."""
     history = make_history([make_series([float(value) for value in values])])
-    return sorted(change.commit for change in analyse(history, levels).changes)
+    return sorted(change.commit for change in analyse(history).changes)
 
 
 @pytest.mark.parametrize(("factor", "count"), [(1.02, 1), (1.01, 0)])
@@ -142,30 +140,3 @@ def test_a_single_value_is_suspected_only_while_it_is_the_newest() -> None:
     values = noisy({39: 1.5})
     assert suspected(values) == [39]
     assert suspected([*values, 1.0, 1.01]) == []
-
-
-def test_steps_of_a_long_history_are_found_wherever_they_are() -> None:
-    places = [20, 160, 175, 330, 480, 640, 790]
-    values = noisy({at: 1.2 if number % 2 else 0.8 for number, at in enumerate(places)}, 800)
-    assert suspected(values) == places
-
-
-def test_a_suspicion_stays_while_runs_are_added_to_a_long_history() -> None:
-    values = [1.0 + number % 7 / 1000 for number in range(300)] + [1.2] * 10
-    levels = Levels()
-    assert suspected(values[:300], levels) == []
-    for count in range(301, 311):
-        assert suspected(values[:count], levels) == [300]
-
-
-def test_levels_are_kept_in_a_file_which_may_be_damaged_or_none(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with kept_levels(tmp_path / "file" / "folder") as levels:
-        assert suspected(noisy({20: 1.3}), levels) == [20]
-    values = noisy({200: 1.3}, 400)
-    for damage in (None, bytes(16), b"", None):
-        with kept_levels(tmp_path / "new" / "folder") as levels:
-            assert suspected(values, levels) == [200]
-        [path] = tmp_path.rglob("*.msgpack")
-        if damage is not None:
-            path.write_bytes(damage + path.read_bytes()[16:-10])

@@ -329,13 +329,13 @@ def test_one_day_changes_of_releases_are_compared_again(make_project: MakeProjec
     assert found() == []
 
 
-def test_the_machine_is_blamed_for_its_errors(tmp_path: Path) -> None:
-    check_machine("MemoryError", tmp_path)
-    check_machine("OSError: [Errno 2] No such file or directory: 'x'", tmp_path)
+def test_the_machine_is_blamed_for_its_errors() -> None:
+    check_machine("MemoryError")
+    check_machine("OSError: [Errno 2] No such file or directory: 'x'")
     for name in ("ENOSPC", "EDQUOT", "EROFS", "EMFILE", "ENFILE", "ENOMEM"):
         number = getattr(errno, name)
         with pytest.raises(MachineError) as error:
-            check_machine(f"OSError: {OSError(number, os.strerror(number), 'x')}", tmp_path)
+            check_machine(f"OSError: {OSError(number, os.strerror(number), 'x')}")
         assert isinstance(find_cause(str(error.value)), MachineError)
 
 

@@ -7,7 +7,6 @@ import pytest
 
 from asv_watch.errors import WatchError
 from asv_watch.versions.git import (
-    Ancestry,
     commits_changing,
     find_commit,
     read_ancestry,
@@ -153,14 +152,10 @@ def merged(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def ancestry(merged: Path, *paths: str) -> tuple[Ancestry, dict[str, str]]:
+def test_the_commits_inside_merges_are_listed_once(merged: Path) -> None:
     line = read_commits(merged)
     hashes = {commit.subject: commit.hash for commit in line}
-    return read_ancestry(merged, line, line[0].hash, paths), hashes
-
-
-def test_the_commits_inside_merges_are_listed_once(merged: Path) -> None:
-    listed, hashes = ancestry(merged, "models", "no-such-folder")
+    listed = read_ancestry(merged, line, line[0].hash, ("models", "no-such-folder"))
     whole = listed.between(hashes["Start"], hashes["Merge feature again"])
     assert [(commit.subject, commit.hash in listed.touching) for commit in whole] == [
         ("Merge feature again", False),
@@ -176,24 +171,18 @@ def test_the_commits_inside_merges_are_listed_once(merged: Path) -> None:
     assert subjects == ["Merge feature", "Document it", "Fuse the gates"]
 
 
-def test_suspects_touch_the_paths_or_merged_a_commit_that_does(merged: Path) -> None:
-    def suspects(*paths: str) -> list[str]:
-        listed, hashes = ancestry(merged, *paths)
-        subjects = {hash_: subject for subject, hash_ in hashes.items()}
-        ends = hashes["Start"], hashes["Merge feature again"]
-        return [subjects[hash_] for hash_ in listed.suspects(*ends)]
-
-    every = ["On main", "Merge feature", "Merge feature again"]
-    assert suspects("models/a.py") == ["Merge feature", "Merge feature again"]
-    assert suspects("models/b.py") == ["On main"]
-    assert suspects() == suspects("no-such-folder") == every
-
-
-def test_commits_that_were_not_measured_are_suspects_too(merged: Path) -> None:
-    line = read_commits(merged)
-    first, *others, last = line
-    ancestry = read_ancestry(merged, (first, last), first.hash, ["models"])
-    suspects = [commit.hash for commit in (*others, last)]
-    assert ancestry.suspects(first.hash, last.hash) == suspects
-    assert suspects == commits_changing(merged, f"{first.hash}..main", ["models"])
-    assert ancestry.suspects(others[0].hash, last.hash) == suspects[1:]
+@pytest.mark.parametrize("paths", [("models/a.py",), ("models", "nowhere"), ()])
+def test_suspects_are_the_commits_of_the_branch_that_change_the_paths(
+    merged: Path, paths: tuple[str, ...]
+) -> None:
+    first, *others, last = read_commits(merged)
+    suspects = commits_changing(merged, f"{first.hash}..main", paths)
+    for measured in ((first, *others, last), (first, last)):
+        ancestry = read_ancestry(merged, measured, first.hash, paths)
+        assert ancestry.suspects(first.hash, last.hash) == suspects
+    assert suspects
+    later = commits_changing(merged, f"{others[0].hash}..main", paths)
+    assert ancestry.suspects(others[0].hash, last.hash) == later
+    earlier = read_ancestry(merged, (first, last), first.hash, ["models/b.py"])
+    all_later = [commit.hash for commit in (*others[1:], last)]
+    assert earlier.suspects(others[0].hash, last.hash) == all_later, "none changes the path"

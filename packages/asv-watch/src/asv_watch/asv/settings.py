@@ -137,7 +137,7 @@ class Configuration:
 
     @property
     def work_folder(self) -> Path:
-        """Folder for packages of commits, unfinished measurements and levels.
+        """Folder for packages of commits and unfinished measurements.
 
         It is ``.asv`` where the environments are in ``.asv/env``, and else a folder within theirs,
         so that a project whose environments are elsewhere stays as it is.
@@ -202,61 +202,49 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
             raise WatchError(
                 f"asv.conf.json describes no environment {name}; it has {', '.join(known)}"
             )
-    contents = [_contents(environment, conf) for environment in environments]
-    counts = Counter(main_release(requirements) for _, requirements in contents)
-    specs = tuple(
-        EnvironmentSpec(
-            requirements=requirements,
-            name=environment.name,
-            folder=Path(environment._path),
-            variables=_variables(environment, conf),
-            python=version,
-            declared=conf.declared,
-            shares_release=counts[main_release(requirements)] > 1,
-            interpreter=_interpreter(environment),
-        )
-        for environment, (version, requirements) in zip(environments, contents, strict=True)
-    )
+    specs = [_describe(environment, conf) for environment in environments]
+    counts = Counter(spec.release for spec in specs)
+    specs = [replace(spec, shares_release=counts[spec.release] > 1) for spec in specs]
     releases = _releases(project.work_folder, conf.declared, specs[0])
-    return replace(project, environments=specs, releases=releases)
+    return replace(project, environments=tuple(specs), releases=releases)
 
 
-def _contents(environment: Any, conf: Any) -> tuple[str, dict[str, str]]:
-    """Return the version of Python and the requirements of an environment.
+def _describe(environment: Any, conf: Any) -> EnvironmentSpec:
+    """Describe an environment of asv's.
 
-    Of one that somebody else made, they are the installed releases of what the matrix names.
+    Where somebody else made it, its requirements are the installed releases of what the matrix
+    names, and ``env_nobuild``, which asv omits there, adds variables. One that the user has set
+    keeps its value, as in asv.
     """
-    interpreter = _interpreter(environment)
-    if interpreter is None:
-        return str(environment.python), dict(environment.requirements)
-    matrix = asv.environment._parse_matrix(conf.matrix)
-    return describe_interpreter(interpreter, [name for kind, name in matrix if kind == "req"])
-
-
-def _variables(environment: Any, conf: Any) -> dict[str, str]:
-    """Return the variables of measured processes; asv omits ``env_nobuild`` for ``existing``.
-
-    A variable that the user has set keeps its value, as in asv.
-    """
-    variables = dict(environment.env_vars)
-    if environment.tool_name != "existing":
-        return variables
-    conditions = {
-        name: str(values[0] if isinstance(values, list) else values)
-        for name, values in conf.matrix.get("env_nobuild", {}).items()
-        if name not in os.environ
-    }
-    return conditions | variables
+    requirements, python = dict(environment.requirements), str(environment.python)
+    variables, interpreter = dict(environment.env_vars), None
+    if environment.tool_name == "existing":
+        interpreter = Path(environment._executable)
+        matrix = asv.environment._parse_matrix(conf.matrix)
+        names = [name for kind, name in matrix if kind == "req"]
+        python, requirements = describe_interpreter(interpreter, names)
+        conditions = {
+            name: str(values[0] if isinstance(values, list) else values)
+            for name, values in conf.matrix.get("env_nobuild", {}).items()
+            if name not in os.environ
+        }
+        variables = conditions | variables
+    return EnvironmentSpec(
+        requirements=requirements,
+        name=environment.name,
+        folder=Path(environment._path),
+        variables=variables,
+        declared=conf.declared,
+        interpreter=interpreter,
+        python=python,
+    )
 
 
 def _runs(python: str) -> bool:
     """Tell whether a Python runs, if it is on the path: pyenv has commands that do not."""
     command = shutil.which(f"python{python}")
-    return command is None or _starts(command)  # else a path, or a Python of conda's
-
-
-@functools.cache
-def _starts(command: str) -> bool:
+    if command is None:  # a path, or a Python of conda's
+        return True
     try:
         run_command([command, "-c", ""], ASKING_TIMEOUT_S)
     except (OSError, WatchError):
@@ -272,12 +260,6 @@ def _warn_of_a_newer_asv(version: str) -> None:
             "tested with; if something fails, install that",
             file=sys.stderr,
         )
-
-
-def _interpreter(environment: Any) -> Path | None:
-    """Return the Python of an environment of type ``existing``; asv makes all others."""
-    is_existing = environment.tool_name == "existing"
-    return Path(environment._executable) if is_existing else None
 
 
 def _releases(
@@ -413,11 +395,9 @@ def find_repository(root: Path, conf: Any, *, fetch: bool = False) -> tuple[Path
             print(f"{conf.repo} cannot be fetched now: its newest commits may be missing")
     path = Path(repository._path)
     own = bool(top) and path.resolve() == Path(top).resolve()
-    branch: str | None = conf.branches[0]
-    if branch:
-        return (root if own else path), branch
-    default: str = repository.get_branch_name()
-    branches = ask_git(path, "for-each-ref", "--format=%(refname:short)", "refs/heads").split()
-    head = ask_git(path, "symbolic-ref", "--short", "HEAD")
-    names = (default, "main", "master", head)
-    return (root if own else path), next((name for name in names if name in branches), default)
+    branch: str = conf.branches[0] or repository.get_branch_name()
+    if not conf.branches[0]:
+        branches = ask_git(path, "for-each-ref", "--format=%(refname:short)", "refs/heads").split()
+        names = (branch, "main", "master", ask_git(path, "symbolic-ref", "--short", "HEAD"))
+        branch = next((name for name in names if name in branches), branch)
+    return (root if own else path), branch

@@ -128,7 +128,7 @@ def _measure_group(
             with contextlib.ExitStack() as stack:
                 servers = [
                     stack.enter_context(
-                        processes.SideProcess(side, path, number + 1, len(sides), preload, shared)
+                        processes.SideProcess(side, path, number + 1, preload, shared)
                     )
                     for side, path in zip(sides, folders, strict=True)
                 ]

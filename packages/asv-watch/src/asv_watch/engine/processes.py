@@ -22,7 +22,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
-import math
 import os
 import statistics
 import subprocess
@@ -31,7 +30,7 @@ import time
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Annotated, Literal, TypedDict
+from typing import IO, Literal, TypedDict
 
 import msgspec
 import psutil
@@ -65,8 +64,6 @@ SECONDS = 1.0
 """No new turn begins after this many seconds, once each side has `FEWEST_SAMPLES`. The time that
 other work keeps the processes waiting does not count: a busy machine needs more samples, not
 fewer."""
-_TIMEOUTS_OF_A_ROUND = 4
-"""A round may take this many times the timeout of its case: to get ready, then to sample."""
 _LONGEST_REASON = 2000
 """Characters of a reason: a C++ compiler that fails prints its whole command, and the code."""
 _DIGITS_OF_VALUES = 12
@@ -101,31 +98,26 @@ class SideResult:
 Round = tuple[SideResult | None, ...]
 """Measurement of each side; ``None`` for a side that is not measured any more."""
 
-_Answer = TypedDict(
-    "_Answer",
-    {
-        "server": Annotated[int, msgspec.Meta(gt=0)],
-        "modules": list[str] | None,
-        "imported": bool,
-        "pid": int,
-        "calls": Annotated[int, msgspec.Meta(gt=0)],
-        "one thread": bool,
-        "computes": bool,
-        "clock": Clock,
-        "setup costs": bool,
-        "value": float,
-        "seconds": float,
-        "wall": float,
-        "cpu": float,
-        "skipped": str,
-        "failed": str,
-        "status": int,
-        "goes on": bool,
-    },
-    total=False,
-)
-"""An answer of `asv_watch.probes.measure`. A case can write others, so they are checked."""
-_READY = "pid", "calls", "one thread", "computes", "clock", "setup costs"
+
+class _Answer(TypedDict, total=False):
+    """An answer of `asv_watch.probes.measure`."""
+
+    server: int
+    modules: list[str] | None
+    imported: bool
+    pid: int
+    calls: int
+    one_thread: bool
+    computes: bool
+    clock: Clock
+    setup_costs: bool
+    value: float
+    wall: float
+    cpu: float
+    skipped: str
+    failed: str
+    status: int
+    goes_on: bool
 
 
 class UnmeasuredError(Exception):
@@ -151,32 +143,25 @@ class CaseTimedOutError(CaseFailedError):
     """The case took too long on a side."""
 
 
-class Parent:
-    """The process from which those of the sides are forked, or that of the only side."""
-
-    def __init__(self, child: children.Child, connections: int) -> None:
-        """Describe a process that has started, and from which so many sides are forked."""
-        self.child, self._open = child, connections
-
-    def leave(self, connection: Connection, *, kill: bool) -> None:
-        """End a side's process by closing its input; after the last side, or to kill, end all."""
-        with contextlib.suppress(BrokenPipeError):
-            connection.requests.close()
-        self._open -= 1
-        if kill or not self._open:
-            if not kill:
-                self.child.end(_SECONDS_TO_END)
-            self.child.kill()  # also what it started and left behind
-        connection.answers.file.close()
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Connection:
     """The connection to the process of a side."""
 
-    parent: Parent
+    child: children.Child
+    """The process from which those of the sides are forked, or that of the only side."""
+    siblings: list[Connection]
+    """All open connections to what was forked from it, this one included."""
     requests: IO[bytes]
     answers: children.Lines
+
+    def close(self, *, kill: bool) -> None:
+        """End a side's process by closing its input; after the last side, or to kill, end all."""
+        with contextlib.suppress(BrokenPipeError):
+            self.requests.close()
+        self.siblings.remove(self)
+        if kill or not self.siblings:
+            self.child.end(0.0 if kill else _SECONDS_TO_END)
+        self.answers.file.close()
 
 
 class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
@@ -187,7 +172,6 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
         side: Side,
         folder: Path,
         seed: int = 1,
-        sides: int = 1,
         preload: Sequence[str] = (),
         shared: Sequence[str] = (),
     ) -> None:
@@ -197,7 +181,6 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
             side: the side that it runs.
             folder: servers of the same side share what ``setup_cache`` made there.
             seed: seed of the random numbers of its cases.
-            sides: number of servers that run at the same time, and share the memory.
             preload: modules that are imported before the first case that times something.
             shared: modules that are then imported once for several sides, if there are several.
         """
@@ -207,16 +190,11 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
         self.seed = seed
         self._installed = installed_in(side.environment.folder)
         self._errors = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
-        self._memory_limit = children.memory_limit(sides)
         self._errors_before = 0
         self._connection: Connection | None = None
         self._case: MeasurableCase | None = None
         self._shared_by = ""
         """The common `process` of the cases that the process measures."""
-        self._timeout = 0.0
-        """The next answer has to come within this many seconds."""
-        self._until = 0.0
-        """When the round has to be over, on the monotonic clock."""
 
     def __exit__(self, *error: object) -> None:
         self.stop()
@@ -225,7 +203,7 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
     def needs_process(self, case: MeasurableCase) -> bool:
         """Tell whether a process has to start for a case; one that serves other cases ends."""
         connection = self._connection  # killed with the process of another side that hung
-        has_ended = connection and connection.parent.child.process.poll() is not None
+        has_ended = connection and connection.child.process.poll() is not None
         if has_ended or case.process != self._shared_by:
             self.stop()
         return self._connection is None
@@ -235,14 +213,9 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
         """Descriptor of the file to which its process writes errors."""
         return self._errors.fileno()
 
-    def use(self, parent: Parent, requests: int, answers: int, case: MeasurableCase) -> None:
-        """Use a process that has started for a case and those that share its process.
-
-        Requests and answers are descriptors, to be written to and read from.
-        """
-        lines = children.Lines(os.fdopen(answers, "rb", 0), self._memory_limit)
-        self._connection = Connection(parent, os.fdopen(requests, "wb", 0), lines)
-        self._shared_by = case.process
+    def use(self, connection: Connection, case: MeasurableCase) -> None:
+        """Use a process that has started for a case and those that share its process."""
+        self._connection, self._shared_by = connection, case.process
 
     def start(self, case: MeasurableCase, process: _Process) -> None:
         """Begin to make a case; `wait_until_ready` waits for it.
@@ -254,23 +227,15 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
         if not measured:
             raise CaseSkippedError("it has no such case", self)
         self._case, self._errors_before = case, os.fstat(self.errors).st_size
-        self._timeout = self.side.environment.declared.import_timeout
-        self._until = math.inf  # the case's timeout begins once its suite is imported
         request = {"case": measured, "process": process, "seed": self.seed}
         self._send(json.dumps(request | {"clock": self.side.environment.declared.clock}))
 
     def wait_until_ready(self) -> _Answer:
         """Wait until the case has warmed up or has a value; return or raise as `_answer` does."""
-        assert self._case is not None  # noqa: S101 - it was started
-        timeout = self._case.timeout
-        self._answer("imported")
-        cache_timeout = self._case.cache_timeout if self._case.is_timed else 0.0
-        self._timeout = timeout + cache_timeout
-        self._until = time.monotonic() + _TIMEOUTS_OF_A_ROUND * timeout + cache_timeout
-        answer = self._answer(*(_READY if self._case.is_timed else ["value"]))
-        self._timeout = timeout
-        self._until = min(self._until, time.monotonic() + _TIMEOUTS_OF_A_ROUND * timeout)
-        return answer
+        case = self._case
+        assert case is not None  # noqa: S101 - it was started
+        self._answer(self.side.environment.declared.import_timeout)
+        return self._answer(case.timeout + (case.cache_timeout if case.is_timed else 0.0))
 
     def wait_for_value(self) -> SideResult:
         """Wait for the value of a case that times nothing, and return it."""
@@ -279,19 +244,13 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
 
     def sample(self, *, same_setup: bool = False) -> SideResult:
         """Take a sample, if wanted without another ``setup`` before it."""
+        assert self._case is not None  # noqa: S101 - it is ready
         self._send("same setup" if same_setup else "")
-        answer = self._answer("seconds")
-        return SideResult(
-            answer["seconds"],
-            answer.get("wall"),
-            answer.get("cpu"),
-            computes=answer.get("computes", False),
-        )
+        return msgspec.convert(self._answer(self._case.timeout), SideResult)
 
     def ask_to_end(self) -> None:
         """Begin to end the case, if one is running; `wait_until_ended` waits for it."""
         if self._case is not None:
-            self._until = min(self._until, time.monotonic() + self._case.timeout)
             self._send("end")
 
     def wait_until_ended(self) -> None:
@@ -301,8 +260,9 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
         """
         if self._case is None:
             return
+        until = time.monotonic() + self._case.timeout
         with contextlib.suppress(CaseFailedError):  # such as in its teardown: it has its samples
-            while "status" not in self._read():
+            while "status" not in self._read(until - time.monotonic()):
                 pass
 
     def check_unchanged(self) -> None:
@@ -322,23 +282,21 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
         with contextlib.suppress(BrokenPipeError):  # `_answer` finds out why
             self._connection.requests.write(line.encode() + b"\n")
 
-    def _answer(self, *wanted: str) -> _Answer:
-        """Return the answer to a request, which has the wanted keys.
+    def _answer(self, timeout: float) -> _Answer:
+        """Return the answer to a request, which has to come within so many seconds.
 
         Raises:
             CaseSkippedError: the case cannot run here.
             CaseFailedError: the case failed, took too long, or its process ended.
             MachineError: it failed because of the machine, for example a full disk.
         """
-        answer = self._read()
+        answer = self._read(timeout)
         if "skipped" in answer:
             raise CaseSkippedError(self._shown(answer["skipped"]), self)
-        if answer.keys() >= {*wanted}:
-            return answer
         if "failed" not in answer and "status" not in answer:
-            raise self._killed("wrote another answer than its process gives")
+            return answer
         reason = answer["failed"] if "failed" in answer else self._end_in_words(answer["status"])
-        check_machine(f"{self.side.name}: {reason}", self.folder)
+        check_machine(f"{self.side.name}: {reason}")
         raise CaseFailedError(self._shown(reason), self)
 
     def _end_in_words(self, status: int) -> str:
@@ -355,40 +313,30 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
         line = " ".join(reason.split()).replace(str(self.side.source), "the package")
         return line.replace(str(self.side.environment.folder), "the environment")[:_LONGEST_REASON]
 
-    def _read(self) -> _Answer:
+    def _read(self, timeout: float) -> _Answer:
         """Return the next answer; the end of the process counts as the end of its case."""
-        connection, case = self._connection, self._case
-        assert connection is not None and case is not None  # noqa: PT018, S101 - a case was started
-        is_last = self._until < time.monotonic() + self._timeout
-        deadline = self._until if is_last else time.monotonic() + self._timeout
+        connection = self._connection
+        assert connection is not None  # noqa: S101 - a case was started
         try:
-            answer = self._wait(connection, deadline)
+            answer = self._wait(connection, time.monotonic() + timeout)
         except (TimeoutError, subprocess.TimeoutExpired):
-            reason = f"did not answer in {self._timeout:g} s"
-            if is_last:
-                reason = f"finished no round in {_TIMEOUTS_OF_A_ROUND * case.timeout:g} s"
             self.stop(kill=True)
-            raise CaseTimedOutError(reason, self) from None
+            raise CaseTimedOutError(f"did not answer in {timeout:g} s", self) from None
         except children.TooMuchMemoryError as error:
-            raise self._killed(str(error)) from None
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            raise self._killed("wrote another answer than its process gives") from None
+            self.stop(kill=True)
+            raise CaseFailedError(str(error), self) from None
         if "status" in answer:
             self._case = None
-            if not answer.get("goes on"):
+            if not answer.get("goes_on"):
                 self.stop()
         return answer
-
-    def _killed(self, reason: str) -> CaseFailedError:
-        self.stop(kill=True)
-        return CaseFailedError(reason, self)
 
     def _wait(self, connection: Connection, deadline: float) -> _Answer:
         """Wait for an answer about the case; take note of those about the process."""
         while (left := deadline - time.monotonic()) > 0:
             line = connection.answers.read(deadline)
             if not line:
-                return {"status": connection.parent.child.process.wait(left)}
+                return {"status": connection.child.process.wait(left)}
             answer = msgspec.json.decode(line, type=_Answer)
             if "server" in answer:
                 connection.answers.pid = answer["server"]
@@ -406,7 +354,7 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
         connection, self._connection = self._connection, None
         self._case = None
         if connection is not None:
-            connection.parent.leave(connection, kill=kill)
+            connection.close(kill=kill)
 
 
 def recipe_of_samples(sides: Sequence[Side]) -> dict[str, float | str]:
@@ -454,8 +402,8 @@ def measure_round(
             server.start(case, process)
         ready = [server.wait_until_ready() for server in servers]  # they set up at the same time
         processes = [answer["pid"] for answer in ready]
-        same_setup = all(answer["setup costs"] for answer in ready)
-        if all(answer["one thread"] for answer in ready):
+        same_setup = all(answer["setup_costs"] for answer in ready)
+        if all(answer["one_thread"] for answer in ready):
             _pin(processes, _last_cores(1))
         elif not case.can_fork:  # a GPU is given work by Python, or by a thread of autograd
             _pin(processes, _last_cores(2))
@@ -477,11 +425,6 @@ def measure_round(
         raise
     finally:
         _end_cases(servers)
-    for server, side_samples in zip(servers, samples, strict=True):
-        if not all(0 < sample.value < math.inf for sample in side_samples):
-            raise CaseFailedError(
-                "a sample is not finite or not above zero: the clock stood still", server
-            )
     return tuple(
         _number_of(side_samples, answer["clock"], one_setup=same_setup)
         for side_samples, answer in zip(samples, ready, strict=True)
@@ -543,7 +486,7 @@ def _needs_samples(
 
 def _waiting_s(sample: SideResult, ready: _Answer) -> float:
     """Return the seconds of a call in which other work kept a computing process waiting."""
-    computes = sample.computes or ready["one thread"]
+    computes = sample.computes or ready["one_thread"]
     if not computes or sample.wall is None or sample.cpu is None:
         return 0.0
     return max(0.0, sample.wall - sample.cpu)
@@ -565,6 +508,7 @@ def _start_missing(
         if server.needs_process(case):
             group = server.side.same_process if process == "fork" else index
             groups.setdefault(group, []).append(server)
+    memory_limit = children.memory_limit(len(servers))
     for together in groups.values():
         first = together[0]
         preload, shared = (first.preload, first.shared) if case.is_timed else ((), ())
@@ -591,11 +535,14 @@ def _start_missing(
             cwd=first.folder,
             env={"PYTHONHASHSEED": str(first.seed), **first.side.variables, "PYTHONPATH": ""},
         )
-        parent = Parent(child, len(together))
+        siblings: list[Connection] = []
         for server, asked, answering in zip(together, requests, answers, strict=True):
             os.close(asked[0])
             os.close(answering[1])
-            server.use(parent, asked[1], answering[0], case)
+            lines = children.Lines(os.fdopen(answering[0], "rb", 0), memory_limit)
+            connection = Connection(child, siblings, os.fdopen(asked[1], "wb", 0), lines)
+            siblings.append(connection)
+            server.use(connection, case)
 
 
 def _end_cases(servers: Sequence[SideProcess]) -> None:
@@ -638,14 +585,8 @@ def _cores_of(process: int) -> list[int]:
 
 
 def _pin(processes: Sequence[int], cores: Collection[int]) -> None:
-    """Let all threads of processes run on the same few cores; do nothing where there are none.
-
-    A suite may answer with the number of any process: only those of sessions that this one started
-    are moved.
-    """
+    """Let all threads of processes run on the same few cores; do nothing where there are none."""
     for process in processes if cores else ():
-        # A process that has just died is reported when it is asked for a sample.
-        with contextlib.suppress(OSError, psutil.Error):
-            if psutil.Process(os.getsid(process)).ppid() == os.getpid():
-                for thread in os.listdir(f"/proc/{process}/task"):
-                    os.sched_setaffinity(int(thread), cores)
+        with contextlib.suppress(OSError):  # it has just died: it will be asked for a sample
+            for thread in os.listdir(f"/proc/{process}/task"):
+                os.sched_setaffinity(int(thread), cores)

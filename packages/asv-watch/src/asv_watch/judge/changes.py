@@ -13,10 +13,6 @@ Pages, data files, reports and nights read its `Findings`, so that all of them s
 A pair is two commits that were compared with each other, or two neighbours among all compared
 commits: other comparisons then lead from one to the other, such as those with a reference. Its
 ratio comes from the graph (`asv_watch.judge.graph`), from all comparisons of the case.
-
-Step detection of 200 values takes 10 ms. So it looks at windows of so many values. A run that is
-added changes the newest window alone, and that only if one of the newest values lies outside the
-range of those before. Levels of windows that did not change are known.
 """
 
 import math
@@ -28,7 +24,7 @@ from typing import Literal
 
 import msgspec
 
-from asv_watch.asv.steps import Level, Levels
+from asv_watch.asv.steps import find_levels
 from asv_watch.comparison import Clock, Ratio
 from asv_watch.judge.causes import explained_between
 from asv_watch.judge.graph import CaseGraph, Detectable, MachineGraphs, smallest_changes
@@ -38,7 +34,6 @@ from asv_watch.records.history import History, Series
 from asv_watch.records.notes import ChangeNote
 from asv_watch.records.records import Benchmark
 from asv_watch.records.store import Explanation
-from asv_watch.statistics.ratio import Floats
 from asv_watch.statistics.rule import MINIMUM_EFFECT, SMALLEST, Verdict, judged
 from asv_watch.text import quantities
 from asv_watch.versions.version import Release, VersionKey
@@ -132,59 +127,27 @@ def overlaps(ends: tuple[int, int], others: Iterable[tuple[int, int]]) -> bool:
     return any(ends[0] < after and before < ends[1] for before, after in others)
 
 
-WINDOW = 200
-"""Largest number of values in a window."""
-NEWEST = 5
-"""One of so many newest values must lie outside the range of those before them."""
-_OVERLAP = 50
-"""Values that two neighbouring windows share; a step among them is taken from the window whose end
-is farther away."""
-
-
 def find_suspicions(
-    segments: Sequence[Series], levels: Levels
+    segments: Sequence[Series],
 ) -> Iterator[tuple[tuple[int, int], tuple[float, float]]]:
     """Yield the suspicions of a series, oldest first.
 
     Each has the indices of the last commit measured before it and of the first one after it, and
-    the levels before and after, in the unit of the series.
+    the levels before and after, in the unit of the series. A level of a single value is a spike,
+    unless it is the newest.
     """
     for segment in segments:
         commits: list[int] = segment.indices.tolist()
-        for before, after in _steps(segment.values, levels):
+        lasting = [
+            level
+            for level in find_levels(segment.values)
+            if level.end - level.first > 1 or level.end == len(commits)
+        ]
+        for before, after in pairwise(lasting):
             low, high = sorted((before.value, after.value))
             if low > 0 and math.log(high / low) >= math.log1p(MINIMUM_EFFECT):
                 ends = commits[before.end - 1], commits[after.first]
                 yield ends, (before.value, after.value)
-
-
-def _steps(values: Floats, levels: Levels) -> Iterator[tuple[Level, Level]]:
-    """Yield neighbouring levels; a level of a single value is a spike, unless it is the newest."""
-    values = values[: _last_look(values)]
-    for start in range(0, max(1, len(values) - _OVERLAP), WINDOW - _OVERLAP):
-        window = values[start : start + WINDOW]
-        first = start + _OVERLAP // 2 if start else 0
-        end = start + WINDOW
-        if end < len(values):
-            end -= _OVERLAP // 2
-        lasting = [
-            Level(start + level.first, start + level.end, level.value)
-            for level in levels.find(window)
-            if level.end - level.first > 1 or level.end == len(window)
-        ]
-        yield from (
-            (before, after) for before, after in pairwise(lasting) if first <= after.first < end
-        )
-
-
-def _last_look(values: Floats) -> int:
-    """Return how many values there were when the `NEWEST` last left the range of those before.
-
-    Only the last `WINDOW` values count.
-    """
-    newest = values[-WINDOW:]
-    extreme = max(int(newest.argmin()), int(newest.argmax()))
-    return min(len(values) - len(newest) + extreme + NEWEST, len(values))
 
 
 State = Literal["measured", "suspected"]
@@ -285,9 +248,8 @@ class Findings(msgspec.Struct, frozen=True):
     """For each machine and requirement whose releases it compared."""
 
 
-def analyse(history: History, levels: Levels | None = None) -> Findings:
+def analyse(history: History) -> Findings:
     """Work out the noise, changes, events and release comparisons of a history."""
-    levels = levels or Levels()
     segments = split(history)
     events = find_events(history)
     graphs = {
@@ -309,7 +271,7 @@ def analyse(history: History, levels: Levels | None = None) -> Findings:
         elif kind:
             changes += (
                 _change(history, index, kind, "suspected", ends, values)
-                for ends, values in find_suspicions(segments[index], levels)
+                for ends, values in find_suspicions(segments[index])
             )
 
     def newest_first(changes: Iterable[Change]) -> list[Change]:

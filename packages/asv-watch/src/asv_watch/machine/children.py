@@ -162,11 +162,10 @@ class Child(contextlib.AbstractContextManager["Child"]):
             os.killpg(self.process.pid, number)
 
     def end(self, seconds: float) -> None:
-        """Wait for the end of the process, and kill it if it takes longer than so many seconds."""
-        try:
+        """Wait so many seconds for the end of the process; then kill it, and what it started."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(max(0.0, seconds))
-        except subprocess.TimeoutExpired:
-            self.kill()
+        self.kill()
 
     def kill(self) -> None:
         """End the process, if it still runs, and all that it started."""

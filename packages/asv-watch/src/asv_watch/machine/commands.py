@@ -3,42 +3,23 @@
 import contextlib
 import os
 import re
-import shutil
 import subprocess
-import tempfile
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from asv_watch.errors import OF_MACHINE, MachineError, WatchError
 from asv_watch.machine import children
 
-_FEWEST_BYTES = 32 * 1024**2
 
-
-def check_machine(reason: str, folder: Path) -> None:
+def check_machine(reason: str) -> None:
     """Refuse a failure for which the machine, and not the case, is at fault, as with a full disk.
 
-    The reason is the last line of the case's error, and the folder where it writes.
+    The reason is the last line of the case's error.
     """
     match = re.search(r"\[Errno (\d+)\]", reason)
     if match and int(match[1]) in OF_MACHINE:
         raise MachineError(f"{reason}; {OF_MACHINE[int(match[1])]}, and run the same again")
-    if not folder.is_dir():
-        return
-    free = shutil.disk_usage(folder).free
-    if free < _FEWEST_BYTES:
-        raise MachineError(
-            f"{folder}: No space left on device; only {free / 1024**2:.0f} MiB are free"
-        )
-    try:
-        with tempfile.TemporaryFile(dir=folder) as stream:
-            stream.write(bytes(4096))
-            stream.flush()
-            os.fsync(stream.fileno())
-    except OSError as error:
-        raise MachineError(f"{folder}: {error.strerror}") from error
 
 
 _FAULTS = tuple(

@@ -22,7 +22,6 @@ import msgspec
 
 from asv_watch.asv.selection import SHORT, Selection, cases_of
 from asv_watch.asv.settings import EnvironmentSpec
-from asv_watch.asv.steps import Levels
 from asv_watch.comparison import DAY, Comparison, Outcome, Ratio, Time
 from asv_watch.engine.cases import Measures, choose_cases
 from asv_watch.engine.workplace import Workplace
@@ -106,8 +105,6 @@ class NightState:
     """Version that commits are measured against; ``None`` if asv.conf.json names no usable one."""
     part: tuple[int, int] = (1, 1)
     """The part of the commits that this night works on, from 1, and the number of parts."""
-    levels: Levels = dataclasses.field(default_factory=Levels)
-    """Levels of series that were found tonight."""
 
     @cached_property
     def with_night_cases(self) -> NightState | None:
@@ -243,7 +240,7 @@ class NightState:
     @cached_property
     def findings(self) -> Findings:
         """The findings about the results."""
-        return analyse(self.history, self.levels)
+        return analyse(self.history)
 
     @cached_property
     def by_release(self) -> dict[Release, EnvironmentSpec]:

@@ -24,14 +24,14 @@ that no process could import them for several sides.
   a case; with the clock ``process``, suites with asv's default timer measure CPU time. The
   seed is that of `random` and of the generators of numpy and torch, before the suite is imported
   and again before its ``setup``; it is the same for all versions of a round. The answers are
-  ``{"imported": true}`` when its suite is imported, then ``{"pid": 7, "calls": 12, "one thread":
-  true, "computes": false, "clock": "", "setup costs": false}`` when it is warm (whether its clock
+  ``{"imported": true}`` when its suite is imported, then ``{"pid": 7, "calls": 12, "one_thread":
+  true, "computes": false, "clock": "", "setup_costs": false}`` when it is warm (whether its clock
   is the CPU time of one thread; whether it is asv's default, and one thread made the last calls,
   which never waited; the clock that replaced asv's default; whether its ``setup`` takes far longer
   than a sample, and samples may share one), ``{"value": 7.0}`` if it times nothing, or
   ``{"skipped": "<reason>"}``.
 - An empty line takes a sample, and ``same setup`` one without ``setup`` before it; the answer is
-  ``{"seconds": 0.03, "wall": 0.03, "cpu": 0.02, "computes": true}``: the seconds of one call by
+  ``{"value": 0.03, "wall": 0.03, "cpu": 0.02, "computes": true}``: the seconds of one call by
   the case's own clock, by the wall and in CPU time of the process, and whether the clock is asv's
   default and one thread ran, which never waited.
   Before a sample of several calls, one or more calls are made uncounted, because the other side
@@ -39,7 +39,7 @@ that no process could import them for several sides.
 - ``end`` ends the case.
 
 ``{"failed": "<error>"}`` instead of an answer says what the case raised. When a case is over,
-asked for or not, the last answer is ``{"status": 0, "goes on": true}``; another status means that
+asked for or not, the last answer is ``{"status": 0, "goes_on": true}``; another status means that
 it failed. Where the process does not go on, it ends. A planted share makes every sample slower by
 that share of its fastest time after the warm-up, by computing for so long.
 """
@@ -416,10 +416,10 @@ def _take_samples(channel: _Channel, benchmark: Any, planted: float, replaced_by
         {
             "pid": os.getpid(),
             "calls": calls,
-            "one thread": one_thread,
+            "one_thread": one_thread,
             "computes": may_compute and warm_up.computes,
             "clock": replaced_by,
-            "setup costs": following is not timed
+            "setup_costs": following is not timed
             and benchmark.setup_s > _COSTLY_SETUP * warm_up.seconds,
         }
     )
@@ -433,7 +433,9 @@ def _take_samples(channel: _Channel, benchmark: Any, planted: float, replaced_by
         spun = spun_cpu = 0.0
         if planted:
             spun, spun_cpu = _spin(spin_clock, spin_s, clock or perf_counter)
-        answer = {"seconds": (seconds + spun) / calls}
+        if not 0 < seconds < _TOO_LARGE:
+            raise ValueError("a sample is not finite or not above zero: the clock stood still")
+        answer = {"value": (seconds + spun) / calls}
         if clock is not None:
             answer |= {
                 "wall": (used.wall + spun) / calls,
@@ -552,7 +554,7 @@ def _measure_in_forks(
             return _run_here(channel, work)
         child = _fork(functools.partial(_run_here, channel, work))
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        channel.answer({"status": status, "goes on": True})
+        channel.answer({"status": status, "goes_on": True})
         asked = channel.case()
     os.write(next_request, json.dumps(asked).encode())
     return 0
@@ -573,7 +575,7 @@ def _fork_for_suite(
     if following:
         asked: _Request | None = json.loads(following)
         return asked
-    channel.answer({"status": status, "goes on": True})
+    channel.answer({"status": status, "goes_on": True})
     return channel.case()
 
 
@@ -588,7 +590,7 @@ def _serve(suites: str, planted: float, *, is_alone: bool) -> None:
         work = functools.partial(_measure_case, channel, suites, asked, planted)
         status = _run_here(channel, work)
         goes_on = asked["process"] == "shared" and status == 0
-        channel.answer({"status": status, "goes on": goes_on})
+        channel.answer({"status": status, "goes_on": goes_on})
         asked = channel.case() if goes_on else None
 
 
@@ -628,7 +630,7 @@ class _SideImportDetector:
         top = name.partition(".")[0]
         if top not in self._known:
             spec = importlib.machinery.PathFinder.find_spec(top, self._sources)
-            self._known[top] = spec is not None
+            self._known[top] = spec is not None and spec.loader is not None  # else a bare folder
         return self._known[top]
 
     def find_spec(self, name: str, *_others: object) -> None:

@@ -11,7 +11,6 @@ import msgspec
 from packaging.version import Version
 
 from asv_watch.asv.settings import Configuration
-from asv_watch.asv.steps import kept_levels
 from asv_watch.comparison import Conditions
 from asv_watch.judge.changes import Change, Findings, analyse
 from asv_watch.records.history import History, Series, load_history
@@ -96,8 +95,7 @@ def read_contents(configuration: Configuration, commits: Sequence[Commit]) -> Co
     """Read the results of a project, and work out what the site shows of them."""
     layout = configuration.declared.layout
     history = in_order(load_history(configuration.results, commits, layout=layout))
-    with kept_levels(configuration.work_folder) as levels:
-        findings = analyse(history, levels)
+    findings = analyse(history)
     changes = [*findings.changes, *findings.exact_changes]
     if not changes:
         return contents_of(history, findings)
