@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from importlib import metadata
 
 from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
+from packaging.utils import NormalizedName, canonicalize_name
 
 
 def modules_without(distributions: Iterable[str]) -> list[str]:
@@ -19,7 +19,7 @@ def modules_without(distributions: Iterable[str]) -> list[str]:
     ]
 
 
-def _with_requirements(distributions: Iterable[str]) -> set[str]:
+def _with_requirements(distributions: Iterable[str]) -> set[NormalizedName]:
     """Names of the distributions and of all that they require, without extras."""
     required = {canonicalize_name(each.name): each.requires for each in metadata.distributions()}
     names = set(map(canonicalize_name, distributions))
