@@ -9,11 +9,14 @@ import subprocess
 import sysconfig
 import tempfile
 from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from torchspeed.errors import TorchspeedError
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -115,6 +118,20 @@ def run(
     done = subprocess.run(command, text=True, check=False, **(pipes | options))
     assert status in (None, done.returncode), f"{done.stdout}{done.stderr}"
     return done
+
+
+@contextmanager
+def refused(message: str) -> Iterator[None]:
+    """Expect a `TorchspeedError` of one line, in which a pattern is found."""
+    with pytest.raises(TorchspeedError, match=message) as caught:
+        yield
+    assert "\n" not in str(caught.value)
+
+
+def program(path: Path, script: str) -> None:
+    """Write a program of the shell."""
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
 
 
 def git(folder: Path, *arguments: str, **options: Any) -> str:

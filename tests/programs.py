@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from importlib import metadata
 
 from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
+from packaging.utils import NormalizedName, canonicalize_name
 
 
 def modules_without(distributions: Iterable[str]) -> list[str]:
@@ -19,19 +19,15 @@ def modules_without(distributions: Iterable[str]) -> list[str]:
     ]
 
 
-def _with_requirements(distributions: Iterable[str]) -> set[str]:
+def _with_requirements(distributions: Iterable[str]) -> set[NormalizedName]:
     """Names of the distributions and of all that they require, without extras."""
     required = {canonicalize_name(each.name): each.requires for each in metadata.distributions()}
-    names: set[str] = set()
-    waiting = [canonicalize_name(name) for name in distributions]
-    while waiting:
-        name = waiting.pop()
-        if name not in names:
-            names.add(name)
-            requirements = map(Requirement, required.get(name) or [])
-            waiting += [
-                canonicalize_name(requirement.name)
-                for requirement in requirements
-                if "extra" not in str(requirement.marker)
-            ]
+    names = set(map(canonicalize_name, distributions))
+    waiting = [*names]
+    for name in waiting:  # which grows meanwhile
+        for requirement in map(Requirement, required.get(name) or []):
+            further = canonicalize_name(requirement.name)
+            if further not in names and "extra" not in str(requirement.marker):
+                names.add(further)
+                waiting.append(further)
     return names

@@ -2,19 +2,21 @@
 
 import torch
 
+from torchspeed.errors import TorchspeedError
+
 
 def missing_device(device: str) -> str | None:
     """Say why ``"cpu"``, ``"cuda"`` or ``"cuda:N"`` cannot be used here; None when it can.
 
     Raises:
-        ValueError: ``device`` is no name of a device that torchspeed measures on.
+        TorchspeedError: ``device`` is no name of a device that torchspeed measures on.
     """
     try:
         wanted = torch.device(device)
     except RuntimeError:
         wanted = None
     if wanted is None or wanted.type not in {"cpu", "cuda"}:
-        raise ValueError(f"device is {device!r}; it must be 'cpu', 'cuda' or 'cuda:N'")
+        raise TorchspeedError(f"device is {device!r}; it must be 'cpu', 'cuda' or 'cuda:N'")
     if wanted.type == "cpu":
         return None
     count = torch.cuda.device_count() if torch.cuda.is_available() else 0

@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Iterable
 
 
-class TorchspeedError(Exception):
+class TorchspeedError(ValueError):
     """Bad input or a bad place to work in.
 
     Its message is one line that names the input and the remedy. Entry points

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from torchspeed.errors import suggest
+from torchspeed.errors import TorchspeedError, suggest
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -209,18 +209,9 @@ def _torchvision(name: str) -> Workload:
 
 
 def _fluxbench(
-    name: str,
-    model: str,
-    batch: int,
-    input_shape: tuple[int, ...],
-    outputs: int,
-    vocabulary: int | None = None,
-    **overrides: object,
+    name: str, batch: int, shape: tuple[int, ...], outputs: int, **others: Any
 ) -> Workload:
-    return Workload(
-        name, "fluxbench", batch, input_shape, outputs, _FLUXBENCH,
-        model=model, vocabulary=vocabulary, overrides=overrides,
-    )  # fmt: skip
+    return Workload(name, "fluxbench", batch, shape, outputs, _FLUXBENCH, **others)
 
 
 _TABLE = (
@@ -285,14 +276,14 @@ _TABLE = (
             "convnext_tiny",
         ),
     ),
-    _fluxbench("yolov3", "yolov3", 1, (3, 608, 608), 6),
-    _fluxbench("yolov3_tiny", "yolov3_tiny", 1, (3, 416, 416), 6),
-    _fluxbench("transformer_encoder", "transformer_encoder", 32, (100, 512), 512),
-    _fluxbench("bert_base_8", "bert_base", 8, (8,), 768, vocabulary=30_522),
-    _fluxbench("bert_base_32", "bert_base", 8, (32,), 768, vocabulary=30_522),
-    _fluxbench("bert_base_128", "bert_base", 8, (128,), 768, vocabulary=30_522),
-    _fluxbench("gcn_16", "gcn", 8, (2708, 1433), 7, hidden=16),
-    _fluxbench("gcn_32", "gcn", 8, (2708, 1433), 7, hidden=32),
+    _fluxbench("yolov3", 1, (3, 608, 608), 6),
+    _fluxbench("yolov3_tiny", 1, (3, 416, 416), 6),
+    _fluxbench("transformer_encoder", 32, (100, 512), 512),
+    _fluxbench("bert_base_8", 8, (8,), 768, model="bert_base", vocabulary=30_522),
+    _fluxbench("bert_base_32", 8, (32,), 768, model="bert_base", vocabulary=30_522),
+    _fluxbench("bert_base_128", 8, (128,), 768, model="bert_base", vocabulary=30_522),
+    _fluxbench("gcn_16", 8, (2708, 1433), 7, model="gcn", overrides={"hidden": 16}),
+    _fluxbench("gcn_32", 8, (2708, 1433), 7, model="gcn", overrides={"hidden": 32}),
 )
 _WORKLOADS = {workload.name: workload for workload in _TABLE}
 
@@ -313,8 +304,8 @@ def get_workload(name: str) -> Workload:
     """Look a workload up by its name.
 
     Raises:
-        ValueError: there is none; the nearest names are offered.
+        TorchspeedError: there is none; the nearest names are offered.
     """
     if name not in _WORKLOADS:
-        raise ValueError(f"no workload {name!r}; {suggest(name, _WORKLOADS)}")
+        raise TorchspeedError(f"no workload {name!r}; {suggest(name, _WORKLOADS)}")
     return _WORKLOADS[name]

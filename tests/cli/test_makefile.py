@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, run
+from tests.conftest import ROOT, program, run
 
-SHOW_ARGUMENTS = '#!/bin/sh\nprintf "%s\\n" "$@"\n'
 HOSTILE = "-x; touch x $(shell touch x) $$(touch x) `touch x` a$|b '\"\\ #*"
 BACKEND = """
 import zipfile
@@ -43,11 +42,11 @@ def checkout(tmp_path: Path) -> Path:
     return folder
 
 
-def _fake_python(checkout: Path, script: str) -> None:
+def _show_arguments(checkout: Path) -> None:
+    """Put a program that prints its arguments in place of Python."""
     python = checkout / ".venv/bin/python"
     python.parent.mkdir(parents=True)
-    python.write_text(script)
-    python.chmod(0o755)
+    program(python, 'printf "%s\\n" "$@"')
     (checkout / ".venv/.watch").touch()
 
 
@@ -60,7 +59,7 @@ def _make(
 
 @pytest.mark.parametrize("from_environment", [False, True])
 def test_a_variable_arrives_as_it_was_typed(checkout: Path, from_environment: bool) -> None:
-    _fake_python(checkout, SHOW_ARGUMENTS)
+    _show_arguments(checkout)
     if from_environment:
         done = _make(checkout, "bench", CASES=HOSTILE)
     else:
@@ -70,7 +69,7 @@ def test_a_variable_arrives_as_it_was_typed(checkout: Path, from_environment: bo
 
 
 def test_a_variable_that_is_not_given_is_no_option(checkout: Path) -> None:
-    _fake_python(checkout, SHOW_ARGUMENTS)
+    _show_arguments(checkout)
     assert _make(checkout, "compare").stdout.splitlines() == ["-m", "asv_watch.cli", "compare"]
     strict = _make(checkout, "compare", "STRICT=$(shell touch x)").stdout.splitlines()
     assert strict[3:] == ["--fail-if-slower"]
@@ -117,9 +116,7 @@ def test_python_for_the_host_that_is_not_here(checkout: Path, python: str, named
 
 def test_a_python_that_does_not_run_is_passed_over(checkout: Path, tmp_path: Path) -> None:
     for version, code in (("3.11", "exit 127"), ("3.12", '[ "$1" = -c ]')):  # it makes no .venv
-        shim = tmp_path / f"python{version}"
-        shim.write_text(f"#!/bin/sh\n{code}\n")
-        shim.chmod(0o755)
+        program(tmp_path / f"python{version}", code)
     path = f"{tmp_path}:{os.defpath}"
     done = run(*SETUP, cwd=checkout, env={"PATH": path}, status=1)
     assert f"{tmp_path / 'python3.12'} cannot make a virtual environment" in done.stderr

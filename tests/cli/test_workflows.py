@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.conftest import ROOT, git, make_repository, run
+from tests.conftest import ROOT, git, make_repository, program, run
 
 BASH = "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c"
 
@@ -126,7 +126,7 @@ def test_what_was_removed_during_a_night_stays_if_the_night_measured_it(hosted: 
     }
 
 
-GH = """#!/bin/sh
+GH = """
 case "$1 $2" in
 "issue list") cat issues.txt ;;
 "issue create") echo "$6" >> issues.txt; cat >> bodies.txt ;;
@@ -138,8 +138,7 @@ esac
 @pytest.mark.needs("jq")
 def test_each_commit_that_slowed_cases_has_one_issue(jobs: dict[str, Any], tmp_path: Path) -> None:
     [script] = [step["run"] for step in jobs["issues"]["steps"] if "run" in step]
-    (tmp_path / "gh").write_text(GH)
-    (tmp_path / "gh").chmod(0o755)
+    program(tmp_path / "gh", GH)
     (tmp_path / "issues.txt").touch()
     slower = {"verdict": "slower", "worse": True, "ratio": 1.2}
     slower |= {"machine": "m", "commits": ["a", "b"]}

@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 from torch.utils.data import TensorDataset
 
+from tests.conftest import refused
 from torchspeed.data import files
 from torchspeed.data.dataset import Scale
 from torchspeed.data.files import read_table
 from torchspeed.data.load import load_data, make_loader
 from torchspeed.data.options import DataOptions
 from torchspeed.data.series import Windows, split_series
-from torchspeed.errors import TorchspeedError
 
 
 @given(rows=st.integers(60, 200), window=st.integers(1, 12), horizon=st.integers(1, 12))
@@ -79,9 +79,9 @@ def test_anomalies_know_nothing_of_the_rows_to_validate_and_to_test() -> None:
 
 
 def test_anomalies_need_a_season_that_the_training_rows_hold() -> None:
-    with pytest.raises(TorchspeedError, match=r"eeg has no known season; leave out --anomalies"):
+    with refused(r"eeg has no known season; leave out --anomalies"):
         load_data("eeg", DataOptions(anomalies=True))
-    with pytest.raises(TorchspeedError, match=r"months has 11 rows to train on, no whole season"):
+    with refused(r"months has 11 rows to train on, no whole season"):
         monthly(torch.randn(19, 2))
 
 
@@ -114,9 +114,9 @@ def test_a_published_series_is_checked(tmp_path: Path, monkeypatch: pytest.Monke
     with ThreadingHTTPServer(("127.0.0.1", 0), answer) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         monkeypatch.setattr(files, "HOST", f"http://127.0.0.1:{server.server_port}/master")
-        with pytest.raises(TorchspeedError, match="File not found or corrupted"):
+        with refused("File not found or corrupted"):
             load_data("exchange_rate", options)
-        with pytest.raises(TorchspeedError, match=r"not as it was published; pass --download"):
+        with refused(r"not as it was published; pass --download"):
             load_data("exchange_rate", replace(options, download=False))
         md5 = hashlib.md5(file.read_bytes(), usedforsecurity=False).hexdigest()
         path, _, season = files.PUBLISHED["exchange_rate"]
@@ -222,17 +222,16 @@ def test_separators_headers_dates_and_decimal_commas_are_understood(
 def test_a_fault_is_one_line_with_its_place(tmp_path: Path, text: str, fault: str) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes(text.encode(errors="surrogateescape"))
-    with pytest.raises(TorchspeedError, match=rf"t\.csv .*{fault}.*; correct it") as caught:
+    with refused(rf"t\.csv .*{fault}.*; correct it"):
         read_table(path)
-    assert "\n" not in str(caught.value)
 
 
 def test_a_missing_or_damaged_file_is_named(tmp_path: Path) -> None:
     path = tmp_path / "t.csv.gz"
-    with pytest.raises(TorchspeedError, match=r"no file .*t\.csv\.gz"):
+    with refused(r"no file .*t\.csv\.gz"):
         read_table(path)
     path.write_bytes(gzip.compress(b"1,2\n" * 1000)[:-9])
-    with pytest.raises(TorchspeedError, match=r"t\.csv\.gz is damaged"):
+    with refused(r"t\.csv\.gz is damaged"):
         read_table(path)
 
 
@@ -248,7 +247,7 @@ def test_any_csv_is_a_series(tmp_path: Path) -> None:
     assert label.shape == (1,)
     assert step > 0
     for absent in ("day", "3"):
-        with pytest.raises(TorchspeedError, match=f"no column of numbers '{absent}'.*linear"):
+        with refused(f"no column of numbers '{absent}'.*linear"):
             load_data(f"csv:{path}", DataOptions(target=absent))
-    with pytest.raises(TorchspeedError, match="too few for a window of 90"):
+    with refused("too few for a window of 90"):
         load_data(f"csv:{path}", DataOptions(window=90))

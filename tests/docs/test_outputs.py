@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, git, make_repository, run
+from tests.conftest import ROOT, git, make_repository, program, run
 from tests.docs.pages import Page, absent
 
 ACCEPTING = Page(ROOT / "packages/asv-watch/docs/pull-requests.md")
@@ -145,8 +145,7 @@ def clone(tmp_path: Path) -> Path:
     programs = root / ".venv" / "bin"
     programs.mkdir(parents=True)
     for name, module in (("python", ""), ("asv-watch", "-m asv_watch.cli")):
-        (programs / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {module} "$@"\n')
-        (programs / name).chmod(0o755)
+        program(programs / name, f'exec "{sys.executable}" {module} "$@"')
     (root / ".venv" / ".watch").touch()
     return root
 

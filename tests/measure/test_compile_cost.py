@@ -17,7 +17,7 @@ from scipy import stats
 from torch import Tensor
 
 from tests.conftest import ROOT, run
-from torchspeed.measure.compilation import cannot_compile, keep_code_in
+from torchspeed.measure.compilation import keep_code_in
 from torchspeed.measure.compile_cost import count_cost
 from torchspeed.measure.deployment import ahead_of_time, deployment_of
 from torchspeed.measure.passes import Passes
@@ -91,7 +91,7 @@ def test_a_model_is_traced_again_for_the_second_batch_alone() -> None:
     assert deployment.export_seconds > 0
 
 
-@pytest.mark.skipif(bool(cannot_compile("cpu")), reason="nothing compiles here")
+@pytest.mark.needs("g++")
 def test_a_package_is_compiled_once_and_forecasts_the_same(tmp_path: Path) -> None:
     run = ahead_of_time("dlinear", "cpu", tmp_path)
     workload = get_workload("dlinear")
@@ -105,7 +105,7 @@ def test_a_package_is_compiled_once_and_forecasts_the_same(tmp_path: Path) -> No
     assert package.stat().st_mtime_ns == written
 
 
-@pytest.mark.skipif(bool(cannot_compile("cpu")), reason="nothing compiles here")
+@pytest.mark.needs("g++")
 def test_timesnet_is_left_out_as_long_as_torch_convolves_wrongly() -> None:
     done = run(sys.executable, ROOT / "docs/aoti_convolution.py", status=None)
     wrong = re.findall(r"^(\S+) tensor\((?!0\.\)|\S+e-0)", done.stdout, re.M)

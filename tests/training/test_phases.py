@@ -109,7 +109,7 @@ def test_smooth_inference_fills_a_batch_with_noisy_copies() -> None:
     run = run_of(Remember(), SmoothRun, batch_size=4000)
     item = torch.randn(2, 3, 3)
     result = run.loop([(item, 1), (item, 1)], run.infer)
-    assert result.items == 8000
+    assert result.measured_items == 8000
     noise = seen[0] - item
     assert noise.shape == (4000, 2, 3, 3)
     assert noise.std().item() == pytest.approx(0.25, rel=0.02)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, run
+from tests.conftest import ROOT, program, run
 from torchspeed.training.config import RunConfig
 from torchspeed.training.train import train
 
@@ -21,12 +21,8 @@ def test_two_ranks_of_a_slurm_job_train_as_one_with_twice_the_batch(tmp_path: Pa
         epochs=2, limit_batches=4,
     ))  # fmt: skip
     # As on a cluster: our batch file and torchrun are real, Slurm's two commands are not.
-    for name, script in (
-        ("srun", 'test "$SRUN_CPUS_PER_TASK" = 3 && shift && exec "$@"'),
-        ("scontrol", "echo localhost"),
-    ):
-        (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
-        (tmp_path / name).chmod(0o755)
+    program(tmp_path / "srun", 'test "$SRUN_CPUS_PER_TASK" = 3 && shift && exec "$@"')
+    program(tmp_path / "scontrol", "echo localhost")
     slurm = {
         "PATH": f"{tmp_path}:{Path(sys.executable).parent}:{os.environ['PATH']}",
         "SLURM_JOB_NODELIST": "node[1]",

@@ -12,8 +12,8 @@ import pytest
 import torch
 from torch import nn
 
+from tests.conftest import refused
 from tests.gpu import needs_gpu
-from torchspeed.errors import TorchspeedError
 from torchspeed.training import cases
 from torchspeed.training.config import NOBODY, PATIENCE, Mode, Observer, Precision, RunConfig
 from torchspeed.training.run import Run, infer_smoothly
@@ -111,29 +111,28 @@ def test_a_clipped_gradient_moves_the_parameters_by_its_norm() -> None:
 def test_a_checkpoint_is_not_overwritten_and_another_run_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "run.pt"
     config = replace(LENET, limit_batches=2)
-    with pytest.raises(TorchspeedError, match=r"no checkpoint .*run\.pt; leave out --resume"):
+    with refused(r"no checkpoint .*run\.pt; leave out --resume"):
         train(config, checkpoint=file, resume=True)
     train(config, checkpoint=file)
     saved = file.read_bytes()
-    with pytest.raises(TorchspeedError, match=r"run\.pt exists already; give --resume"):
+    with refused(r"run\.pt exists already; give --resume"):
         train(config, checkpoint=file)
-    with pytest.raises(TorchspeedError, match=r"another rate \(0.1, now 0.2\)"):
+    with refused(r"another rate \(0.1, now 0.2\)"):
         train(replace(config, rate=0.2), checkpoint=file, resume=True)
-    with pytest.raises(TorchspeedError, match=r"another model .*give the same, or another"):
+    with refused(r"another model .*give the same, or another"):
         train(replace(config, model="resnet18_mnist"), checkpoint=file, resume=True)
     elsewhere = replace(config, data_dir=Path("elsewhere"), download=True)
     train(elsewhere, checkpoint=file, resume=True)
     for damaged in (saved[:-3000], saved[:100] + saved[140:], b"notes of mine\n", b""):
         file.write_bytes(damaged)
-        with pytest.raises(TorchspeedError, match=r"run\.pt is damaged or not a checkpoint"):
+        with refused(r"run\.pt is damaged or not a checkpoint"):
             train(config, checkpoint=file, resume=True)
         assert file.read_bytes() == damaged
     state = torch.load(io.BytesIO(saved), weights_only=True)
     state["model"].popitem()  # of another version
     torch.save(state, file)
-    with pytest.raises(TorchspeedError, match=r"does not fit the model .* begin anew") as caught:
+    with refused(r"does not fit the model .* begin anew"):
         train(config, checkpoint=file, resume=True)
-    assert "\n" not in str(caught.value)
 
 
 def test_a_worker_that_is_killed_during_a_step_is_one_line() -> None:
@@ -142,9 +141,8 @@ def test_a_worker_that_is_killed_during_a_step_is_one_line() -> None:
             multiprocessing.active_children()[0].kill()
             time.sleep(30)  # the signal of its end comes meanwhile
 
-    with pytest.raises(TorchspeedError, match=r"worker died \(.*Killed.*--workers") as caught:
+    with refused(r"worker died \(.*Killed.*--workers"):
         train(replace(LENET, workers=1, limit_batches=3), observer=Kills())
-    assert "\n" not in str(caught.value)
 
 
 def test_a_loss_that_is_not_finite_stops_the_run_and_keeps_the_checkpoint(tmp_path: Path) -> None:
@@ -155,7 +153,7 @@ def test_a_loss_that_is_not_finite_stops_the_run_and_keeps_the_checkpoint(tmp_pa
     saved["model"]["dense3.bias"].fill_(math.nan)
     torch.save(saved, file)
     before = file.read_bytes()
-    with pytest.raises(TorchspeedError, match=r"in epoch 2; .*run\.pt holds the epoch before"):
+    with refused(r"in epoch 2; .*run\.pt holds the epoch before"):
         train(config, checkpoint=file, resume=True)
     assert file.read_bytes() == before
 
@@ -173,26 +171,9 @@ def test_every_mode_trains_the_same_model() -> None:
     assert losses == pytest.approx([losses[0]] * len(losses), rel=1e-4)
 
 
-@pytest.mark.parametrize(
-    ("config", "message"),
-    [
-        (replace(LENET, model="lenet"), "no workload 'lenet'; did you mean lenet5"),
-        (replace(LENET, data="el_nino"), "lenet5 takes images, and el_nino is"),
-        (replace(DARNN, data="digits"), "darnn forecasts a series, and digits holds"),
-        (replace(DARNN, target_accuracy=90), "eeg is a forecast and has no accuracy"),
-        (replace(DARNN, model="lstnet", window=4), "kernel"),
-        (replace(LENET, limit_batches=1), "the only step would be warm-up"),
-    ],
-)
-def test_impossible_run_is_one_line_with_the_remedy(config: RunConfig, message: str) -> None:
-    with pytest.raises(TorchspeedError, match=message) as caught:
-        train(config)
-    assert "\n" not in str(caught.value)
-
-
 def test_compiling_needs_a_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(TorchspeedError, match=r"no C\+\+ compiler .* or give another --mode"):
+    with refused(r"no C\+\+ compiler .* or give another --mode"):
         train(RunConfig(mode="compiled"))
 
 

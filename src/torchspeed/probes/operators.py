@@ -78,13 +78,8 @@ def _profile_operators(call: Callable[[], object], calls: int) -> list[Record]:
             key = event.key, str(event.input_shapes)
             seconds = max(0.0, event.self_cpu_time_total) / 1e6 / calls
             if key not in operators or seconds < operators[key]["seconds"]:
-                count = event.count / calls
-                operators[key] = {
-                    "name": key[0],
-                    "shapes": key[1],
-                    "calls": count,
-                    "seconds": seconds,
-                }
+                own = {"calls": event.count / calls, "seconds": seconds}
+                operators[key] = {"name": key[0], "shapes": key[1], **own}
     return list(operators.values())
 
 

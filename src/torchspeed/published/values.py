@@ -46,8 +46,10 @@ def published_values() -> Iterator[dict[str, Any]]:
                         if slip["where"].items() <= row.items()
                     )
                     row |= {"source": file.stem, "document": source["title"]}
-                    row["value"], row["unit"] = _parse(printed, row.get("unit"))
                     row["hardware"] = hardware[row["hardware"]]["name"]
+                    number, _, own_unit = printed.partition(" ")
+                    row["unit"], factor = SI[row.get("unit", own_unit)]
+                    row["value"] = float(number) * factor
                     yield row
 
 
@@ -81,12 +83,6 @@ def _site_row(row: dict[str, Any], case: str, *differences: str) -> dict[str, An
         "source": "{hardware}: {document} ({date}), {url}".format(**row),
         "note": " ".join(filter(None, notes)),
     }
-
-
-def _parse(printed: str, column_unit: str | None) -> tuple[float, str]:
-    number, _, own_unit = printed.partition(" ")
-    unit, factor = SI[own_unit if column_unit is None else column_unit]
-    return float(number) * factor, unit
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from torchspeed.data.options import IMPORT_MARK, USUAL_WINDOW, DataOptions, kind_of
-from torchspeed.errors import TorchspeedError
 from torchspeed.workloads import get_workload
 
 if TYPE_CHECKING:
@@ -193,10 +192,7 @@ def unused_option(config: RunConfig) -> str | None:
 def _recipe_of(model: str) -> Recipe:
     if IMPORT_MARK in model:
         return SMALL_IMAGES
-    try:
-        workload = get_workload(model)
-    except ValueError as error:
-        raise TorchspeedError(str(error)) from None
+    workload = get_workload(model)
     if not workload.classifies:
         return SERIES.get(workload.model, OTHER_SERIES)
     return SMALL_IMAGES if workload.name in {"lenet5", "resnet18_mnist"} else PUBLISHED

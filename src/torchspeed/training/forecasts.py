@@ -134,19 +134,18 @@ def forecast_report(
 
 def forecast_accuracy(forecasts: Values, truth: Values) -> ForecastAccuracy:
     """Compare forecasts (items, columns) with the true values."""
+    import pandas as pd  # noqa: PLC0415 - optional, and half a second to import
     from sklearn import metrics  # noqa: PLC0415 - optional, and a second to import
 
     sizes = np.abs(truth)
     near_zero = (sizes <= NEAR_ZERO * sizes.mean(0)).any()
-    moving = (truth.std(0) > 0) & (forecasts.std(0) > 0)
-    correlations = [
-        np.corrcoef(forecasts[:, column], truth[:, column])[0, 1]
-        for column in np.flatnonzero(moving)
-    ]
+    # Equal numbers may have a mean that is rounded, and so a deviation.
+    moving = (np.ptp(truth, 0) > 0) & (np.ptp(forecasts, 0) > 0)
+    corr = pd.DataFrame(forecasts[:, moving]).corrwith(pd.DataFrame(truth[:, moving])).mean()
     unexplained = 1 - metrics.r2_score(truth.ravel(), forecasts.ravel())
     return ForecastAccuracy(
         rse=None if np.ptp(truth) == 0 else float(np.sqrt(unexplained)),
-        corr=float(np.mean(correlations)) if correlations else None,
+        corr=None if np.isnan(corr) else float(corr),
         rmse=float(metrics.root_mean_squared_error(truth.ravel(), forecasts.ravel())),
         mae=float(metrics.mean_absolute_error(truth, forecasts)),
         mape=None if near_zero else float((np.abs(forecasts - truth) / sizes).mean()),

@@ -120,19 +120,10 @@ class LoopResult:
     cpu_s: float = 0.0
     """CPU time of this process, all its threads, in all steps."""
     measured_items: int = 0
-    items: int = 0
-    loss_sum: float = 0.0
-    correct: int = 0
-
-    @property
-    def loss(self) -> float:
-        """Mean loss of an item."""
-        return self.loss_sum / self.items if self.items else math.nan
-
-    @property
-    def accuracy(self) -> float:
-        """Share of items classified correctly, 0 to 1."""
-        return self.correct / self.items if self.items else math.nan
+    loss: float = math.nan
+    """Mean loss of an item, of all ranks together."""
+    accuracy: float | None = None
+    """Share of items that all ranks classified correctly, 0 to 1; None for a forecast."""
 
     def total_s(self, *phases: Phase) -> float:
         """Seconds of some phases in all steps."""

@@ -5,7 +5,7 @@ import random
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -23,7 +23,6 @@ from torchspeed.models.fastest import Pass
 from torchspeed.training.config import RunConfig
 from torchspeed.workloads import Workload, get_workload
 
-Made = TypeVar("Made")
 LossFunction = Callable[[Tensor, Tensor], Tensor]
 """Maps (output, target) to the mean loss of an item."""
 Prepared = tuple[nn.Module, Data, LossFunction]
@@ -36,8 +35,7 @@ def prepare(config: RunConfig, *, trains: bool) -> Prepared:
         TorchspeedError: unknown name, absent device, data that the model cannot
             take, or an error of the data's own loader.
     """
-    absent = _one_line(lambda: missing_device(config.device))
-    if absent:
+    if absent := missing_device(config.device):
         raise TorchspeedError(f"{absent}; use --device cpu")
     for seed in (random.seed, np.random.seed, torch.manual_seed):
         seed(config.seed)
@@ -60,7 +58,10 @@ def prepare(config: RunConfig, *, trains: bool) -> Prepared:
         for name in wanted.keys() & fitting.keys() - {"label"}:
             raise TorchspeedError(f"the data decide {name}; leave it out of --model-kwargs")
         arguments = {**workload.overrides, **fitting, **wanted}
-        model = _one_line(lambda: create_model(workload.model, chosen, **arguments))
+        try:
+            model = create_model(workload.model, chosen, **arguments)
+        except (ValueError, TypeError) as error:
+            raise TorchspeedError(str(error)) from None
         loss = workload.loss
     device = torch.device(config.device)
     if device.type == "cuda" and device.index is not None:
@@ -149,10 +150,3 @@ def _forecaster(workload: Workload, config: RunConfig) -> tuple[Data, dict[str, 
         "outputs": features if data.target is None else 1,
     }
     return data, {name: fitting[name] for name in fitting.keys() & set(arguments)}
-
-
-def _one_line(make: Callable[[], Made]) -> Made:
-    try:
-        return make()
-    except (ValueError, TypeError) as error:
-        raise TorchspeedError(str(error)) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -131,7 +132,7 @@ class Run:
     def loop(
         self, batches: Iterable[Any], step: Step, *, warmup: int = 0, observer: Observer = NOBODY
     ) -> LoopResult:
-        """Run ``step`` on each batch, with the time of each phase.
+        """Run ``step`` on each batch, with the time of each phase; loss and accuracy of all ranks.
 
         Taking the next batch is the loading phase. The first ``warmup`` steps are left out of the
         times. The observer is told of each step between phases. The model's mode is the caller's
@@ -161,13 +162,15 @@ class Run:
         result.cpu_s = time.process_time() - cpu_began
         times = clock.times()
         result.warmup, result.steps = times[:warmup], times[warmup:]
-        result.items, result.measured_items = sum(sizes), sum(sizes[warmup:])
+        result.measured_items = sum(sizes[warmup:])
         # Reading a result waits for the device, so it is done once.
-        if losses:
-            means = torch.stack(losses).tolist()
-            result.loss_sum = sum(mean * items for mean, items in zip(means, sizes, strict=True))
-        if correct:
-            result.correct = int(torch.stack(correct).sum())
+        means = torch.stack(losses).tolist() if losses else []
+        loss_sum = sum(mean * items for mean, items in zip(means, sizes, strict=True))
+        right = int(torch.stack(correct).sum()) if correct else 0
+        parts = ranks.gather((sum(sizes), loss_sum, right))
+        items, loss_sum, right = (sum(column) for column in zip(*parts, strict=True))
+        result.loss = loss_sum / items if items else math.nan
+        result.accuracy = right / items if items and self.data.classes else None
         return result
 
     def forecast_report(self, epoch: int | None) -> ForecastReport | None:
@@ -186,10 +189,6 @@ class Run:
                 for batch in islice(batches, self.config.limit_batches)
             ]
         return forecast_report(data, data.scale, self.config.horizon, torch.cat(outputs), epoch)
-
-    def accuracy(self, loop: LoopResult) -> float | None:
-        """Return the share of items classified correctly; None for a forecast."""
-        return loop.accuracy if self.data.classes else None
 
     def result(
         self, command: str, loops: list[LoopResult], loss: float, accuracy: float | None
@@ -229,13 +228,6 @@ def read_saved(path: Path) -> dict[str, Any]:
             f"{path} is damaged or not a checkpoint of this version; give another, or begin anew"
         )
     return saved
-
-
-def summed(loop: LoopResult) -> LoopResult:
-    """Return the sums of items, loss and correct answers over all ranks."""
-    parts = ranks.gather((loop.items, loop.loss_sum, loop.correct))
-    items, loss_sum, correct = (sum(column) for column in zip(*parts, strict=True))
-    return LoopResult(items=items, loss_sum=loss_sum, correct=correct)
 
 
 @naming_worker_errors()
@@ -300,5 +292,4 @@ def _inference(run: Run, command: str, batches: DataLoader[Any]) -> RunResult:
     run.announce(run.steps(len(batches)))
     run.model.eval()
     loop = run.loop(batches, run.infer, warmup=WARMUP, observer=run.observer)
-    everywhere = summed(loop)
-    return run.result(command, [loop], everywhere.loss, run.accuracy(everywhere))
+    return run.result(command, [loop], loop.loss, loop.accuracy)

@@ -21,7 +21,7 @@ from torchspeed.training import ranks
 from torchspeed.training.config import NOBODY, Observer, RunConfig
 from torchspeed.training.phases import LoopResult, Phase, PhaseClock
 from torchspeed.training.results import EpochRecord, RunResult, time_to_accuracy
-from torchspeed.training.run import WARMUP, Run, read_saved, summed
+from torchspeed.training.run import WARMUP, Run, read_saved
 
 FREE = {"epochs", "patience", "target_accuracy", "threads", "device"}
 """Options that may differ when a run is resumed."""
@@ -141,14 +141,14 @@ class Trainer:
         warmup = 0 if self._loops else WARMUP
         loop = run.loop(self._batches, self._step, warmup=warmup, observer=run.observer)
         run.model.eval()
-        trained, tested = summed(loop), summed(run.loop(self._held_out, run.infer))
+        tested = run.loop(self._held_out, run.infer)
         record = EpochRecord(
             number=number + 1,
             rate=rate,
-            train_loss=trained.loss,
-            train_accuracy=run.accuracy(trained),
+            train_loss=loop.loss,
+            train_accuracy=loop.accuracy,
             held_out_loss=tested.loss,
-            test_accuracy=run.accuracy(tested),
+            test_accuracy=tested.accuracy,
             wall_s=loop.warmup_s + loop.wall_s,
             cpu_s=loop.cpu_s,
             loading_s=loop.total_s(Phase.LOADING, Phase.PROCESSING),
