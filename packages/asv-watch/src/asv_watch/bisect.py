@@ -19,7 +19,7 @@ from asv_watch import answers
 from asv_watch.asv.selection import EVERYTHING, matching
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.comparison import Comparison, Ratio
-from asv_watch.engine.cases import MeasurableCase, find_case, import_folders
+from asv_watch.engine.cases import MeasurableCase, find_case
 from asv_watch.engine.measuring import measure
 from asv_watch.engine.rounds import Sampling
 from asv_watch.engine.workplace import Side, Workplace, commit_side, open_workplace, side
@@ -268,7 +268,6 @@ def bisect(
     with open_workplace(Path.cwd(), "bisect", release="all", machine=machine) as workplace:
         ends = side(workplace, before), side(workplace, after)
         candidates = candidates_between(workplace, *ends)
-        import_folders(workplace, ends)
         case, status = find_case(workplace, ends, selection)
         count = len(candidates) - 1  # the first one is what the others are compared with
         versions = {end.version.commit for end in ends if end.version}

@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 
 from asv_watch.asv.selection import EVERYTHING, matching
-from asv_watch.engine.cases import MeasurableCase, find_case, import_folders
+from asv_watch.engine.cases import MeasurableCase, find_case
 from asv_watch.engine.workplace import Side, Workplace, open_workplace, side
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.causes import in_words
@@ -164,7 +164,6 @@ def explain(
     selection = matching(cases, otherwise=EVERYTHING)
     with open_workplace(Path.cwd(), "explain", release="all", machine=machine) as workplace:
         sides = side(workplace, before, release), side(workplace, after, release)
-        import_folders(workplace, sides)
         case, status = find_case(workplace, sides, selection)
         print(f"profiling {case.name}", flush=True)
         explanation = explain_case(workplace, sides, case)
