@@ -111,6 +111,15 @@ def test_parts_without_a_reference_are_refused(project: Path, tmp_path: Path) ->
     assert "--part needs a reference" in errors
 
 
+def test_a_file_in_place_of_the_results_ends_the_night(project: Path, tmp_path: Path) -> None:
+    (project / "results").mkdir()
+    (project / "results/m").touch()
+    output, errors = run_driver("nightly", project, tmp_path, status=3)
+    reason = "results/m: File exists; a folder is needed there: move the file away"
+    assert errors.count(reason) == 2
+    assert "the night ends: this machine cannot measure now" in output
+
+
 @pytest.mark.parametrize("text", ["", "2", "0/3", "4/3", "1/0", "a/b", "-1/2", "1/2/3", "1.5/2"])
 def test_what_is_no_part_is_refused(text: str) -> None:
     with pytest.raises(WatchError, match="is not a part of the commits; give one such as 2/5"):

@@ -17,7 +17,7 @@ from asv_watch.comparison import Comparison, Ratio, import_case
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.measuring import Compared, measure
 from asv_watch.engine.processes import sampling_orders
-from asv_watch.engine.workplace import Side, Workplace, count_that_fits
+from asv_watch.engine.workplace import Side, Workplace, check_room, count_that_fits
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.explain import explain_case
 from asv_watch.judge.causes import in_words
@@ -174,6 +174,7 @@ def measure_releases(
     for number, chain in enumerate(chains, start=1):
         missing = names if again else chain[0].missing(names)
         chosen = [case for case in cases if case.name in missing]
+        check_room(workplace.configuration, tuple(oldest_to_newest(chain)))
         usable = []
         tried: dict[Path, WatchError | None] = {}
         try:
