@@ -347,7 +347,7 @@ def find_case(
     cases = [case for case in listed if case.is_timed] or listed
     if len(cases) > 1:
         raise WatchError(
-            f"{selection} matches {len(cases)} cases, such as {cases[0].name} and "
+            f"{selection.pattern!r} matches {len(cases)} cases, such as {cases[0].name} and "
             f"{cases[1].name}; name one"
         )
     return cases[0], ExitStatus.SOME_CASES_FAILED if listing.left_out else ExitStatus.DONE

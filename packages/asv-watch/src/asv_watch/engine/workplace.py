@@ -237,6 +237,8 @@ def side(workplace: Workplace, text: str, release: str = settings.NEWEST) -> Sid
     configuration = workplace.configuration
     repository = configuration.repository
     revision, _, own_release = text.partition("@")
+    if git.find_commit(repository, text):  # such as HEAD@{1}, or a branch user@topic
+        revision, own_release = text, ""
     wanted = own_release or release or settings.NEWEST
     environments = settings.select_environments(configuration.environments, wanted)
     if len(environments) != 1:
