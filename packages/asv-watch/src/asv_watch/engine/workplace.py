@@ -148,6 +148,11 @@ def open_workplace(
     """
     check_checkout(root)
     configuration = settings.read_configuration(root, fetch=True)
+    if not configuration.suites.is_dir():
+        raise WatchError(
+            f"there is no folder {configuration.suites}, where the suites have to be; correct "
+            '"benchmark_dir" of asv.conf.json, or bring it back'
+        )
     environments = settings.select_environments(configuration.environments, release)
     name = machine_name(machine)
     if committed:
