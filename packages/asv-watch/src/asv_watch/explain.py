@@ -14,7 +14,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import msgspec
 
@@ -32,15 +32,35 @@ from asv_watch.text.terminal import table
 
 ROUNDS = 4
 """Profiles on each side. With four, complete separation happens by chance in 3 % of cases."""
-Profile = dict[str, Any]
-"""As a profiler prints it: the ``operators`` of one call (``name``, ``shapes`` of the inputs,
-``calls``, ``seconds``), ``kernels`` that a library chose for them (``primitive``, ``problem``,
-``implementation``), and ``counts`` by name; or why it is ``skipped``."""
 _MOST_OPERATORS = 30
 
 
+class _Operator(TypedDict):
+    name: str
+    shapes: str
+    calls: float
+    seconds: float
+
+
+class _Kernel(TypedDict):
+    primitive: str
+    problem: str
+    implementation: str
+
+
+class Profile(TypedDict):
+    """One call as a profiler prints it, unless it prints why the case is ``skipped``."""
+
+    operators: list[_Operator]
+    """With the shapes of their inputs."""
+    kernels: list[_Kernel]
+    """What a library chose for the operators."""
+    counts: dict[str, float]
+    """By name, such as ``dispatches``."""
+
+
 def explain_case(
-    workplace: Workplace, sides: tuple[Side, Side], case: MeasurableCase, rounds: int = ROUNDS
+    workplace: Workplace, sides: tuple[Side, Side], case: MeasurableCase
 ) -> store.Explanation:
     """Profile a case on two sides, compare its operators, and store the explanation.
 
@@ -60,7 +80,7 @@ def explain_case(
         raise WatchError(f"{case.name} times nothing on the CPU, so it cannot be explained")
     profiles: tuple[list[Profile], list[Profile]] = ([], [])
     with tempfile.TemporaryDirectory(prefix="asv-watch-") as folder:
-        for number in range(rounds):
+        for number in range(ROUNDS):
             for turn in (number % 2, 1 - number % 2):
                 cached = Path(folder, str(turn))  # what `setup_cache` of a side keeps
                 cached.mkdir(exist_ok=True)
@@ -113,6 +133,7 @@ def compare_profiles(before: Sequence[Profile], after: Sequence[Profile]) -> sto
         counts={
             name: (float(count), float(after[0]["counts"][name]))
             for name, count in before[0]["counts"].items()
+            if name in after[0]["counts"]
         },
     )
 
@@ -137,15 +158,15 @@ def _profile(profiler: Path, side: Side, case: MeasurableCase, folder: Path) -> 
     except WatchError as error:
         raise WatchError(f"{case.name} on {side.name} was not profiled: {error}") from error
     try:
-        profile: Profile = json.loads(printed)
-    except ValueError as error:
+        profile = json.loads(printed)
+        if isinstance(profile, dict) and "skipped" in profile:
+            raise WatchError(f"{case.name} is skipped on {side.name}")
+        return msgspec.convert(profile, Profile)
+    except (ValueError, msgspec.ValidationError) as error:
         raise WatchError(
-            f"{case.name} on {side.name} was not profiled: {profiler.name} printed no profile; "
-            "perhaps the case ended its process"
+            f"{case.name} on {side.name} was not profiled: {profiler.name} printed no profile "
+            f"({error}); perhaps the case ended its process"
         ) from error
-    if "skipped" in profile:
-        raise WatchError(f"{case.name} is skipped on {side.name}")
-    return profile
 
 
 def explain(

@@ -106,12 +106,9 @@ def test_a_slowdown_of_7_percent_goes_the_whole_way_in_one_night(
     assert "new commit:" not in again
 
 
-def test_parts_without_a_reference_are_refused(project: Path, tmp_path: Path) -> None:
+def test_what_prevents_a_night_is_named(project: Path, tmp_path: Path) -> None:
     _, errors = run_driver("nightly", project, tmp_path, "--part", "1/2", status=1)
     assert "--part needs a reference" in errors
-
-
-def test_a_file_in_place_of_the_results_ends_the_night(project: Path, tmp_path: Path) -> None:
     (project / "results").mkdir()
     (project / "results/m").touch()
     output, errors = run_driver("nightly", project, tmp_path, status=3)
