@@ -169,8 +169,8 @@ def _without_reference(state: NightState, environment: EnvironmentSpec) -> Itera
     others. If the night works on a part, every commit is among them: its neighbours may belong to
     other parts.
     """
-    if not state.has_reference:
-        return
+    if state.reference is None or "time" not in state.measurable_cases.values():
+        return  # it joins times alone
     interval = _REFERENCE_EVERY if state.part == (1, 1) else 1
     measured = {
         number: commit

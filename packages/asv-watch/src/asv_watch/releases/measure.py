@@ -43,11 +43,6 @@ class ReleasePair:
     """Comparisons at any commit of this package."""
 
     @property
-    def is_null(self) -> bool:
-        """Whether a release is compared with itself."""
-        return self.before.release == self.after.release
-
-    @property
     def lacks_python(self) -> str:
         """Why one of them cannot be installed with this Python; empty if both can."""
         return self.before.lacks_python or self.after.lacks_python
@@ -117,7 +112,7 @@ def release_chains(
         missing = None if cases is None else pair.missing(cases)
         if missing == []:
             continue
-        is_next = bool(found) and found[-1][-1].before == pair.after and not pair.is_null
+        is_next = bool(found) and found[-1][-1].before == pair.after
         if is_next and missing == lacking and len(found[-1]) + 1 < most:
             found[-1].append(pair)
         else:
@@ -216,7 +211,7 @@ def _compare(
         except WatchError as error:
             yield pair, error
             continue
-        if not pair.is_null and workplace.declared.profiler is not None:
+        if pair.before != pair.after and workplace.declared.profiler is not None:
             _explain(workplace, (sides[after - 1], sides[after]), compared.ratios, timed)
         yield pair, compared
 
