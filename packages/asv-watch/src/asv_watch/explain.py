@@ -60,7 +60,7 @@ class Profile(TypedDict):
 
 
 def explain_case(
-    workplace: Workplace, sides: tuple[Side, Side], case: MeasurableCase
+    workplace: Workplace, sides: tuple[Side, Side], case: MeasurableCase, rounds: int = ROUNDS
 ) -> store.Explanation:
     """Profile a case on two sides, compare its operators, and store the explanation.
 
@@ -80,7 +80,7 @@ def explain_case(
         raise WatchError(f"{case.name} times nothing on the CPU, so it cannot be explained")
     profiles: tuple[list[Profile], list[Profile]] = ([], [])
     with tempfile.TemporaryDirectory(prefix="asv-watch-") as folder:
-        for number in range(ROUNDS):
+        for number in range(rounds):
             for turn in (number % 2, 1 - number % 2):
                 cached = Path(folder, str(turn))  # what `setup_cache` of a side keeps
                 cached.mkdir(exist_ok=True)
