@@ -109,7 +109,6 @@ def test_a_slowdown_of_7_percent_goes_the_whole_way_in_one_night(
 def test_what_prevents_a_night_is_named(project: Path, tmp_path: Path) -> None:
     _, errors = run_driver("nightly", project, tmp_path, "--part", "1/2", status=1)
     assert "--part needs a reference" in errors
-    (project / "results").mkdir()
     (project / "results/m").touch()
     output, errors = run_driver("nightly", project, tmp_path, status=3)
     reason = "results/m: File exists; a folder is needed there: move the file away"
