@@ -19,7 +19,7 @@ from asv_watch import answers
 from asv_watch.asv.selection import EVERYTHING, matching
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.comparison import Comparison, Ratio
-from asv_watch.engine.cases import MeasurableCase, find_case, import_folders
+from asv_watch.engine.cases import MeasurableCase, find_case
 from asv_watch.engine.measuring import measure
 from asv_watch.engine.rounds import Sampling
 from asv_watch.engine.workplace import Side, Workplace, commit_side, open_workplace, side
@@ -46,26 +46,29 @@ Raises:
 """
 
 
-def narrow(before: int, after: int, split: Split) -> Iterator[Range]:
-    """Find the changes between two versions that differ, by index.
+def narrow(versions: Sequence[int], split: Split) -> Iterator[Range]:
+    """Find the changes among versions, by index, the first and the last of which differ.
 
     Yields:
         A range for each change, in order. Its ends are neighbours, unless what lies between
         cannot be measured, or differs from neither end clearly.
     """
+    before, *between, after = versions
     middle = (before + after) / 2
-    for midpoint in sorted(range(before + 1, after), key=lambda index: abs(index - middle)):
+    for midpoint in sorted(between, key=lambda index: abs(index - middle)):
         try:
             first, second = split(before, after, midpoint)
         except WatchError:
+            between.remove(midpoint)
             continue
         unclear = Answer.UNKNOWN, Answer.SAME  # then the change must be in the unclear half
         in_first = first is Answer.DIFFERENT or (first, second) == unclear
         in_second = second is Answer.DIFFERENT or (second, first) == unclear
+        index = between.index(midpoint)
         if in_first:
-            yield from narrow(before, midpoint, split)
+            yield from narrow([before, *between[: index + 1]], split)
         if in_second:
-            yield from narrow(midpoint, after, split)
+            yield from narrow([*between[index:], after], split)
         if in_first or in_second:
             return
         break
@@ -100,8 +103,6 @@ class _Bisection:
     resolution: float = MINIMUM_EFFECT
     """Smallest relative change that is looked for."""
     _measured: list[tuple[tuple[int, ...], Comparison]] = field(default_factory=list)
-    _unmeasurable: dict[int, WatchError] = field(default_factory=dict)
-    """Maps a candidate to the reason why it cannot be measured."""
 
     def side(self, index: int) -> Side:
         """Return one candidate, with its package."""
@@ -121,14 +122,8 @@ class _Bisection:
 
     def split(self, before: int, after: int, midpoint: int) -> tuple[Answer, Answer]:
         """Compare a midpoint with both ends, as `Split` does."""
-        if midpoint in self._unmeasurable:
-            raise self._unmeasurable[midpoint]
-        try:
-            self._measure(before, midpoint, after)
-            return self.compare(before, midpoint), self.compare(midpoint, after)
-        except WatchError as error:
-            self._unmeasurable[midpoint] = error
-            raise
+        self._measure(before, midpoint, after)
+        return self.compare(before, midpoint), self.compare(midpoint, after)
 
     def compare(self, before: int, after: int) -> Answer:
         """Tell whether two candidates differ, after at most `_ATTEMPTS` measurements."""
@@ -214,7 +209,7 @@ def find_culprits(
             between=after - before - 1,
             ratio=bisection.ratio(before, after),
         )
-        for before, after in narrow(0, last, bisection.split)
+        for before, after in narrow(range(len(candidates)), bisection.split)
     ]
 
 
@@ -273,7 +268,6 @@ def bisect(
     with open_workplace(Path.cwd(), "bisect", release="all", machine=machine) as workplace:
         ends = side(workplace, before), side(workplace, after)
         candidates = candidates_between(workplace, *ends)
-        import_folders(workplace, ends)
         case, status = find_case(workplace, ends, selection)
         count = len(candidates) - 1  # the first one is what the others are compared with
         versions = {end.version.commit for end in ends if end.version}

@@ -65,3 +65,10 @@ REMEDIES = {
     errno.ESTALE: "its network file system was unmounted or changed, mount it again",
 }
 """Remedies of all errors of the operating system that a command explains."""
+
+
+def in_words(error: OSError) -> str:
+    """Name the file of an error, what is wrong, and the remedy if one is known."""
+    name = f"{error.filename}: " if error.filename is not None else ""
+    remedy = f"; {REMEDIES[error.errno]}" if error.errno in REMEDIES else ""
+    return f"{name}{error.strerror}{remedy}"

@@ -14,12 +14,12 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import msgspec
 
 from asv_watch.asv.selection import EVERYTHING, matching
-from asv_watch.engine.cases import MeasurableCase, find_case, import_folders
+from asv_watch.engine.cases import MeasurableCase, find_case
 from asv_watch.engine.workplace import Side, Workplace, open_workplace, side
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.causes import in_words
@@ -32,11 +32,31 @@ from asv_watch.text.terminal import table
 
 ROUNDS = 4
 """Profiles on each side. With four, complete separation happens by chance in 3 % of cases."""
-Profile = dict[str, Any]
-"""As a profiler prints it: the ``operators`` of one call (``name``, ``shapes`` of the inputs,
-``calls``, ``seconds``), ``kernels`` that a library chose for them (``primitive``, ``problem``,
-``implementation``), and ``counts`` by name; or why it is ``skipped``."""
 _MOST_OPERATORS = 30
+
+
+class _Operator(TypedDict):
+    name: str
+    shapes: str
+    calls: float
+    seconds: float
+
+
+class _Kernel(TypedDict):
+    primitive: str
+    problem: str
+    implementation: str
+
+
+class Profile(TypedDict):
+    """One call as a profiler prints it, unless it prints why the case is ``skipped``."""
+
+    operators: list[_Operator]
+    """With the shapes of their inputs."""
+    kernels: list[_Kernel]
+    """What a library chose for the operators."""
+    counts: dict[str, float]
+    """By name, such as ``dispatches``."""
 
 
 def explain_case(
@@ -113,6 +133,7 @@ def compare_profiles(before: Sequence[Profile], after: Sequence[Profile]) -> sto
         counts={
             name: (float(count), float(after[0]["counts"][name]))
             for name, count in before[0]["counts"].items()
+            if name in after[0]["counts"]
         },
     )
 
@@ -137,15 +158,15 @@ def _profile(profiler: Path, side: Side, case: MeasurableCase, folder: Path) -> 
     except WatchError as error:
         raise WatchError(f"{case.name} on {side.name} was not profiled: {error}") from error
     try:
-        profile: Profile = json.loads(printed)
-    except ValueError as error:
+        profile = json.loads(printed)
+        if isinstance(profile, dict) and "skipped" in profile:
+            raise WatchError(f"{case.name} is skipped on {side.name}")
+        return msgspec.convert(profile, Profile)
+    except (ValueError, msgspec.ValidationError) as error:
         raise WatchError(
-            f"{case.name} on {side.name} was not profiled: {profiler.name} printed no profile; "
-            "perhaps the case ended its process"
+            f"{case.name} on {side.name} was not profiled: {profiler.name} printed no profile "
+            f"({error}); perhaps the case ended its process"
         ) from error
-    if "skipped" in profile:
-        raise WatchError(f"{case.name} is skipped on {side.name}")
-    return profile
 
 
 def explain(
@@ -164,7 +185,6 @@ def explain(
     selection = matching(cases, otherwise=EVERYTHING)
     with open_workplace(Path.cwd(), "explain", release="all", machine=machine) as workplace:
         sides = side(workplace, before, release), side(workplace, after, release)
-        import_folders(workplace, sides)
         case, status = find_case(workplace, sides, selection)
         print(f"profiling {case.name}", flush=True)
         explanation = explain_case(workplace, sides, case)

@@ -1,5 +1,6 @@
 """The whole command: what it imports, and each way it cannot succeed: one line that says why."""
 
+import json
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -12,7 +13,7 @@ import pytest
 from asv_watch.cli.main import COMMANDS, main
 from tests.conftest import ROOT, run
 from tests.interruptible import run_driver
-from tests.torchless import project_files
+from tests.torchless import CONFIGURATION, project_files
 
 WITHOUT = """
 import sys
@@ -134,10 +135,15 @@ def test_a_checkout_of_another_user(repository: Path) -> None:
         ({"src/new.py": "\n"}, (), ("src", *CHANGED)),
         ({"benchmarks/__init__.py": "\n"}, (), ("benchmarks", *CHANGED)),
         ({"asv.conf.json": "{"}, (), ("asv.conf.json cannot be read", "git checkout asv.conf")),
+        (
+            {"asv.conf.json": json.dumps(CONFIGURATION | {"benchmark_dir": "no"})},
+            (),
+            ("there is no folder {}/no, where the suites", '"benchmark_dir"'),
+        ),
         ({"results": "a file"}, (), ("results cannot be written to {}/results",)),
         ({}, ("--machine", "../elsewhere"), ("machine name '../elsewhere'",)),
     ],
-    ids=["a new file", "a changed suite", "damaged settings", "results", "machine"],
+    ids=["a new file", "a changed suite", "damaged settings", "suites", "results", "machine"],
 )
 def test_what_prevents_a_run_is_named(
     repository: Path, files: dict[str, str], arguments: tuple[str, ...], named: tuple[str, ...]

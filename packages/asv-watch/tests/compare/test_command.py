@@ -108,7 +108,9 @@ def test_the_working_tree_is_a_side(project: Path, tmp_path: Path) -> None:
     assert output.startswith("before: the working tree")
     assert 1.5 < ratio_of(_row(output, "slow")[2]) < 2.3
     (project / "src/package.py").write_text(PACKAGE.format(slow=0.0008))
-    output, _ = _compare(project, tmp_path, "--before", "HEAD", "--after", ".", *side[4:])
+    git(project, "branch", "ann@topic/1")
+    sides = ("--before", "ann@topic/1", "--after", ".")
+    output, _ = _compare(project, tmp_path, *sides, *side[4:])
     assert _row(output, "slow")[-1] == "faster"
     assert {path.name for path in project.iterdir()} - checkout <= {".asv", "results"}
     assert len(list(project.rglob("tree-*"))) == 1, "the copy of an earlier edit is removed"

@@ -128,7 +128,7 @@ def list_suites(
     tmp_path: Path, made_environment: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., list[str]]:
     """Lists the benchmarks of suites, given what each does when it is imported."""
-    monkeypatch.setattr(cases, "_make_environments", lambda *_: None)
+    monkeypatch.setattr(cases, "import_folders", lambda *_: None)
 
     def list_suites(
         importing: dict[str, str], import_timeout: float = 60.0, pattern: str = ""

@@ -1,17 +1,25 @@
 """What changed between two profiles, beyond their noise."""
 
-from typing import Any
+from collections.abc import Callable
+from pathlib import Path
 
-from asv_watch.explain import compare_profiles, report
+from asv_watch.explain import Profile, compare_profiles, report
+from tests.clockwork import SUITE, package
+from tests.conftest import commit
+from tests.interruptible import run_driver
 
 
-def _profile(implementation: str, **seconds: float) -> dict[str, Any]:
-    kernel = {"primitive": "convolution", "implementation": implementation, "problem": "mb4"}
-    operators = [
-        {"name": name, "shapes": "[]", "calls": 1.0, "seconds": value}
-        for name, value in seconds.items()
-    ]
-    return {"operators": operators, "kernels": [kernel], "counts": {"dispatches": 2}}
+def _profile(implementation: str, **seconds: float) -> Profile:
+    return {
+        "operators": [
+            {"name": name, "shapes": "[]", "calls": 1.0, "seconds": value}
+            for name, value in seconds.items()
+        ],
+        "kernels": [
+            {"primitive": "convolution", "implementation": implementation, "problem": "mb4"}
+        ],
+        "counts": {"dispatches": 2},
+    }
 
 
 def test_a_kernel_that_changed_and_only_operators_beyond_their_noise_are_named() -> None:
@@ -38,3 +46,13 @@ def test_an_operator_that_replaced_many_is_listed_beside_them() -> None:
     after = [_profile("a", new=39.0, **dict.fromkeys(many, 0.0))] * 2
     first = compare_profiles(before, after).operators[0]
     assert (first.name, first.difference) == ("new", 39.0)
+
+
+def test_what_is_no_profile_is_named(make_project: Callable[..., Path], tmp_path: Path) -> None:
+    printed = '{"operators": [{"name": "aten::add"}], "kernels": [], "counts": {}}'
+    files = {"profiler.py": f"print({printed!r})", "src/package.py": package()}
+    project = make_project(SUITE, files, profiler="profiler.py")
+    commit(project, {"README": "."}, "Write docs")
+    _, errors = run_driver("explain", project, tmp_path, "--cases", "slow", status=1)
+    [line] = errors.splitlines()
+    assert "profiler.py printed no profile (Object missing required field `shapes`" in line

@@ -186,19 +186,6 @@ def test_a_note_accepts_a_slowdown_and_no_failure() -> None:
     assert result(ratios={"s.time_b": UNSURE}, **noted).outcome == "passed"
 
 
-def test_the_comment_begins_with_the_sentence() -> None:
-    ratios = {f"s.time_{number}": change(5) for number in range(3)}
-    measured = result(ratios=ratios, pattern="a|b")
-    text = comment(measured)
-    lines = text.splitlines()
-    assert lines[0] == f"{sentence(measured)}."
-    assert lines[4].startswith("| case | before | after | change |")
-    assert "| `s.time_0` | 10.0 ms | 10.5 ms | +5.0 % (+4.2 to +5.8 %) | slower |" in lines
-    again = "asv-watch compare --before aaaaaaaa --after bbbbbbbb --cases '^s.time_0$'"
-    assert f"The first case again: `{again}`." in text
-    assert "an error of 1 in 40,000 leaves out 1" in text
-
-
 def test_a_comment_is_never_longer_than_github_takes() -> None:
     names = (f"s.time_{number}({'x' * 250!r})" for number in range(400))
     text = comment(result(ratios=dict.fromkeys(names, change(5))))

@@ -105,9 +105,14 @@ def test_a_slowdown_of_7_percent_goes_the_whole_way_in_one_night(
     assert "new commit:" not in again
 
 
-def test_parts_without_a_reference_are_refused(project: Path, tmp_path: Path) -> None:
+def test_what_prevents_a_night_is_named(project: Path, tmp_path: Path) -> None:
     _, errors = run_driver("nightly", project, tmp_path, "--part", "1/2", status=1)
     assert "--part needs a reference" in errors
+    (project / "results/m").touch()
+    output, errors = run_driver("nightly", project, tmp_path, status=3)
+    reason = "results/m: File exists; a folder is needed there: move the file away"
+    assert errors.count(reason) == 2
+    assert "the night ends: this machine cannot measure now" in output
 
 
 @pytest.mark.parametrize("text", ["", "2", "0/3", "4/3", "1/0", "a/b", "-1/2", "1/2/3", "1.5/2"])

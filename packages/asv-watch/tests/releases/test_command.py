@@ -110,6 +110,8 @@ def test_releases_are_compared_once_and_the_list_says_so(project: Path, tmp_path
     to_file = ("--json", str(file))
     _, errors = _releases(project, tmp_path, "list", *to_file, status=2)
     assert "list shows all cases and writes no JSON" in errors
+    _, errors = _releases(project, tmp_path, "mesure", status=1)
+    assert "lists releases of engine, not of 'mesure'; name one" in errors
     printed, _ = _releases(project, tmp_path, *it, *to_file, status=3)
     measured = _by_case(file)
     slower = measured["Suite.time_it('all')"]

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
-from asv_watch.errors import REMEDIES, ExitStatus, MachineError, WatchError
+from asv_watch.errors import REMEDIES, ExitStatus, MachineError, WatchError, in_words
 from asv_watch.options import with_asv_options
 from asv_watch.text.terminal import printable, printable_output, with_answer_output
 
@@ -119,8 +119,7 @@ def _explain_failure(error: Exception, arguments: Sequence[str]) -> tuple[ExitSt
     if isinstance(error, OSError):
         if error.errno not in REMEDIES:
             raise error
-        name = f"{error.filename}: " if error.filename is not None else ""
-        return ExitStatus.FAILED, f"{name}{error.strerror}; {REMEDIES[error.errno]}"
+        return ExitStatus.FAILED, in_words(error)
     return ExitStatus.FAILED, str(error).rstrip(".")
 
 

@@ -35,11 +35,8 @@ def differences_of(
 
     ``sides`` names both sides if more than two were compared.
     """
-    if compared.record is None:
-        graphs = MachineGraphs(())
-    else:
-        folder = compared.record.parent
-        graphs = machine_graphs(folder.parent, folder.name)
+    record = compared.record
+    graphs = machine_graphs(record.parents[1], machine) if record else MachineGraphs(())
     found = []
     for case in compared.cases:
         ratio = graphs.alone(case, compared.before, compared.after)

@@ -121,10 +121,10 @@ def list_benchmarks(
     asv.conf.json allows if that is less.
 
     Raises:
-        WatchError: an environment cannot be made, no suite can be imported, or a suite imports the
-            package from elsewhere.
+        WatchError: an environment cannot be made, two sides import the project from one folder,
+            no suite can be imported, or a suite imports the package from elsewhere.
     """
-    _make_environments(workplace, sides)
+    import_folders(workplace, sides)
     declared = workplace.declared
     modules = _named_module(sides[-1].suites, pattern)
     benchmarks, failures = _list_in(sides[-1], declared, modules, import_s)
@@ -144,19 +144,15 @@ def list_benchmarks(
     return Listing(benchmarks, failures, tuple(left_out))
 
 
-def _make_environments(workplace: Workplace, sides: Sequence[Side]) -> None:
-    specs = {(side.environment.name, side.environment.folder): side.environment for side in sides}
-    for spec in specs.values():
-        make_environment(workplace.root, workplace.configuration.repository, spec)
-
-
 def import_folders(workplace: Workplace, sides: Sequence[Side]) -> list[str]:
     """Make missing environments, and return `Side.imported_from` of each side.
 
     Raises:
         WatchError: an environment cannot be made, or two packages are imported from one folder.
     """
-    _make_environments(workplace, sides)
+    specs = {(side.environment.name, side.environment.folder): side.environment for side in sides}
+    for spec in specs.values():
+        make_environment(workplace.root, workplace.configuration.repository, spec)
     project, found = workplace.configuration.project, dict[str, Side]()
     folders = [side.imported_from(project) for side in sides]
     for side, folder in zip(sides, folders, strict=True):
@@ -351,7 +347,7 @@ def find_case(
     cases = [case for case in listed if case.is_timed] or listed
     if len(cases) > 1:
         raise WatchError(
-            f"{selection} matches {len(cases)} cases, such as {cases[0].name} and "
+            f"{selection.pattern!r} matches {len(cases)} cases, such as {cases[0].name} and "
             f"{cases[1].name}; name one"
         )
     return cases[0], ExitStatus.SOME_CASES_FAILED if listing.left_out else ExitStatus.DONE

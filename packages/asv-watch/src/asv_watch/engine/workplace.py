@@ -148,6 +148,11 @@ def open_workplace(
     """
     check_checkout(root)
     configuration = settings.read_configuration(root, fetch=True)
+    if not configuration.suites.is_dir():
+        raise WatchError(
+            f"there is no folder {configuration.suites}, where the suites have to be; correct "
+            '"benchmark_dir" of asv.conf.json, or bring it back'
+        )
     environments = settings.select_environments(configuration.environments, release)
     name = machine_name(machine)
     if committed:
@@ -237,6 +242,8 @@ def side(workplace: Workplace, text: str, release: str = settings.NEWEST) -> Sid
     configuration = workplace.configuration
     repository = configuration.repository
     revision, _, own_release = text.partition("@")
+    if git.find_commit(repository, text):  # such as HEAD@{1}, or a branch user@topic
+        revision, own_release = text, ""
     wanted = own_release or release or settings.NEWEST
     environments = settings.select_environments(configuration.environments, wanted)
     if len(environments) != 1:

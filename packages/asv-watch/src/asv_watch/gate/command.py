@@ -180,7 +180,6 @@ def _measure(
     """
     with Display().during("listing the cases", budget):
         import_s = _SHARE_OF_AN_IMPORT * result.limit_s
-        suites.import_folders(workplace, sides)
         listing = suites.list_benchmarks(workplace, sides, selection.pattern, import_s)
     chosen = suites.choose_cases(listing.benchmarks, selection, workplace.declared)
     ignored = [case for case in chosen if case.ignored and case.is_timed]

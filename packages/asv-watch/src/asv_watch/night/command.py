@@ -15,7 +15,7 @@ from asv_watch.asv.conf import settings_file
 from asv_watch.asv.selection import SHORT, Selection, matching
 from asv_watch.engine.runs import NoCaseError, Tally
 from asv_watch.engine.workplace import Workplace, check_room, open_workplace, reference_side
-from asv_watch.errors import ExitStatus, MachineError, WatchError
+from asv_watch.errors import ExitStatus, MachineError, WatchError, in_words
 from asv_watch.machine.budget import Budget, BudgetSpentError, parse_duration_s
 from asv_watch.night.state import ATTEMPTS, NIGHTS, Attempts, NightState, since
 from asv_watch.night.tasks import Task, due_tasks, left_tasks
@@ -122,19 +122,17 @@ class _Night:
             self._tried.update((task.name, *task.at_once))
             print(f"{task.reason}:", flush=True)
             try:
-                check_room(self._workplace.configuration, task.environments)
+                if task.environment is not None:
+                    check_room(self._workplace.configuration, (task.environment,))
                 self._do(task, budget)
             except BudgetSpentError:
                 print("\nthe time budget is spent; the next night continues here", flush=True)
                 self._read_results()
                 return
-            except OSError as error:  # a full disk: no commit is to blame, and none will do
-                file_name = f"{error.filename}: " if error.filename is not None else ""
-                self._failed["measuring"] = f"{file_name}{error.strerror}"
-                return
-            except MachineError as error:
-                self._failed[task.description] = str(error)
-                print(f"  failed, but no commit is to blame: {error}", flush=True)
+            except (MachineError, OSError) as error:
+                reason = in_words(error) if isinstance(error, OSError) else str(error)
+                self._failed[task.description] = reason
+                print(f"  failed, but no commit is to blame: {reason}", flush=True)
                 if failed_here:  # the second in a row: the machine, not a commit
                     print("the night ends: this machine cannot measure now", flush=True)
                     return

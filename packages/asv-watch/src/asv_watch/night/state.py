@@ -166,11 +166,6 @@ class NightState:
                 linked[last.commit, last.release].add(comparison.case)
         return dict(linked)
 
-    @property
-    def has_reference(self) -> bool:
-        """Whether there is a reference, and a case that it joins: it joins times alone."""
-        return self.reference is not None and "time" in self._measurable_cases.values()
-
     def is_linked(self, commit: str, release: Release) -> bool:
         """Tell whether a commit was compared in every case that counts and that any commit has."""
         if self.reference is not None and (commit, release) == self.reference.key[:2]:
@@ -190,7 +185,7 @@ class NightState:
         }
 
     @cached_property
-    def _measurable_cases(self) -> dict[str, Measures]:
+    def measurable_cases(self) -> dict[str, Measures]:
         """Maps the cases of time and peak memory that count and can run here to their kinds."""
         entries, declared = list(self._listed.values()), self.workplace.declared
         wanted: tuple[Measures, ...] = ("time", "memory")
@@ -218,7 +213,7 @@ class NightState:
 
     def is_compared(self, commit: str, environment: EnvironmentSpec) -> bool:
         """Tell whether a commit was compared with another one in each case that counts."""
-        return self.compared_cases(commit, environment) >= self._measurable_cases.keys()
+        return self.compared_cases(commit, environment) >= self.measurable_cases.keys()
 
     def measured_before(self, commit: Commit, environment: EnvironmentSpec) -> str | None:
         """Return the newest measured or compared commit before another, if there is any.

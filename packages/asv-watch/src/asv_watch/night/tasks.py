@@ -40,8 +40,12 @@ class Task:
     """Description for people."""
     reason: str
     """Reason for the task, such as ``newest commit``."""
-    environments: tuple[EnvironmentSpec, ...]
-    """The environment in which it measures; several if it compares releases."""
+    environment: EnvironmentSpec | None
+    """The environment of asv that it measures in, which is made if it is missing.
+
+    If that fails, no other task of this environment is tried tonight. ``None`` if the task
+    compares releases, whose environments are not asv's.
+    """
     run: Callable[[Tally], str | None]
     """Does the task, stores each part as soon as it is measured, and counts outcomes and failures.
 
@@ -53,15 +57,6 @@ class Task:
     """Full hash of its commit, whose tasks all belong to one part; empty for other tasks."""
     at_once: tuple[str, ...] = ()
     """Names of the tasks that it does at once; they are not tried again in the same night."""
-
-    @property
-    def environment(self) -> EnvironmentSpec | None:
-        """The environment of asv that it measures in, which is made if it is missing.
-
-        If that fails, no other task of this environment is tried tonight. ``None`` if the task
-        compares releases, whose environments are not asv's.
-        """
-        return self.environments[0] if len(self.environments) == 1 else None
 
 
 _MOST_NEWEST = 3
@@ -174,8 +169,8 @@ def _without_reference(state: NightState, environment: EnvironmentSpec) -> Itera
     others. If the night works on a part, every commit is among them: its neighbours may belong to
     other parts.
     """
-    if not state.has_reference:
-        return
+    if state.reference is None or "time" not in state.measurable_cases.values():
+        return  # it joins times alone
     interval = _REFERENCE_EVERY if state.part == (1, 1) else 1
     measured = {
         number: commit
@@ -226,7 +221,7 @@ def measure_task(
         tally.add(outcomes)
 
     description = f"{_titled(commit)} with {environment.label}"
-    return Task(name, description, reason, (environment,), run, commit.hash)
+    return Task(name, description, reason, environment, run, commit.hash)
 
 
 def compare_task(
@@ -253,7 +248,6 @@ def compare_task(
             wanted = ("time",)
         old = commit_side(workplace, before, environment) if before else reference_side(workplace)
         new = commit_side(workplace, commit.hash, environment)
-        suites.import_folders(workplace, (old, new))
         benchmarks = suites.list_benchmarks(workplace, (new, old)).benchmarks
         cases = suites.choose_cases(benchmarks, state.selection, workplace.declared, *wanted)
         missing = [case for case in cases if case.name not in known]
@@ -273,7 +267,7 @@ def compare_task(
         f"{pair} {environment.name}{suffix}",
         f"{_titled(commit)} against {against}, {environment.label}",
         reason,
-        (environment,),
+        environment,
         run,
         commit.hash,
     )
@@ -306,7 +300,7 @@ def confirm_task(
 
     name = f"{reason} {before}..{after} {environment.name}"
     description = f"changes between {before[:8]} and {after[:8]}, {environment.label}"
-    return Task(name, description, reason, (environment,), run)
+    return Task(name, description, reason, environment, run)
 
 
 def examine_task(
@@ -339,7 +333,7 @@ def examine_task(
         return "" if narrowed else "no commit between the two gave a clear result"
 
     name = f"{kind} {case_name} {before}..{after} {environment.name}"
-    return Task(name, description, "measured change", (environment,), run)
+    return Task(name, description, "measured change", environment, run)
 
 
 def release_tasks(state: NightState, *, second_day: bool) -> Iterator[Task]:
@@ -411,7 +405,7 @@ def _release_task(
         _release_name(chain, second_day),
         description,
         "one-day change" if second_day else "release without comparison",
-        (oldest, *later),
+        None,
         run,
         at_once=tuple(_release_name([pair], second_day) for pair in chain),
     )

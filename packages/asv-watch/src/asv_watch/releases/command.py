@@ -15,7 +15,7 @@ from asv_watch.asv.settings import NEWEST, Configuration, EnvironmentSpec, read_
 from asv_watch.compare.report import differences_of, report
 from asv_watch.comparison import DAY, Outcome
 from asv_watch.engine import cases as suites
-from asv_watch.engine.workplace import Side, Workplace, check_room, open_workplace, side
+from asv_watch.engine.workplace import Side, Workplace, open_workplace, side
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.release_history import ReleaseStep, failed_releases
 from asv_watch.machine.facts import machine_name
@@ -112,21 +112,21 @@ class _Releases:
     """The releases of a requirement in asv.conf.json, and what a machine stored about them."""
 
     def __init__(self, configuration: Configuration, requirement: str, machine: str) -> None:
-        listed = list(configuration.releases)
-        if not (requirement or listed):
+        listed = [name for name, releases in configuration.releases.items() if releases]
+        if not listed:
             raise WatchError(
                 "asv.conf.json lists no releases; add those to compare, the newest first: "
                 '"releases": {"numpy": ["2.4.0", "2.3.5"]}'
             )
-        if not requirement and len(listed) > 1:
+        if requirement not in listed and (requirement or len(listed) > 1):
+            other = f", not of {requirement!r}" if requirement else ""
             raise WatchError(
-                f"asv.conf.json lists releases of {', '.join(listed)}; name one, such as "
+                f"asv.conf.json lists releases of {', '.join(listed)}{other}; name one, such as "
                 f"`asv-watch releases {listed[0]}`"
             )
         self.requirement = requirement or listed[0]
         self.machine = machine
-        self._configuration = configuration
-        self._listed = configuration.releases.get(self.requirement, ())
+        self._listed = configuration.releases[self.requirement]
         self._comparisons, _ = read_record(configuration.results, machine)
 
     def pairs(self, release: str = "", against: str = "") -> tuple[ReleasePair, ...]:
@@ -136,7 +136,6 @@ class _Releases:
 
     def to_measure(self, release: str, against: str) -> tuple[ReleasePair, ...]:
         """Return the pairs that this Python can install, and print why it cannot for others."""
-        check_room(self._configuration, self._listed[:2])
         pairs = self.pairs(release, against)
         if not pairs:
             what = f"{self.requirement} {release}" if release else f"the newest {self.requirement}"
@@ -155,8 +154,6 @@ class _Releases:
     def as_table(self) -> str:
         """Return a row for each release: what was compared, what is missing, what failed."""
         listed = self._listed
-        if not listed:
-            return f"no release of {self.requirement} is listed"
         failures = failed_releases(self._comparisons, self.requirement)
         steps = {pair.after.version: pair.stored for pair in self.pairs()}
         companions = [

@@ -17,7 +17,7 @@ from asv_watch.comparison import Comparison, Ratio, import_case
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.measuring import Compared, measure
 from asv_watch.engine.processes import sampling_orders
-from asv_watch.engine.workplace import Side, Workplace, count_that_fits
+from asv_watch.engine.workplace import Side, Workplace, check_room, count_that_fits
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.explain import explain_case
 from asv_watch.judge.causes import in_words
@@ -41,11 +41,6 @@ class ReleasePair:
     after: EnvironmentSpec
     stored: ReleaseStep
     """Comparisons at any commit of this package."""
-
-    @property
-    def is_null(self) -> bool:
-        """Whether a release is compared with itself."""
-        return self.before.release == self.after.release
 
     @property
     def lacks_python(self) -> str:
@@ -117,7 +112,7 @@ def release_chains(
         missing = None if cases is None else pair.missing(cases)
         if missing == []:
             continue
-        is_next = bool(found) and found[-1][-1].before == pair.after and not pair.is_null
+        is_next = bool(found) and found[-1][-1].before == pair.after
         if is_next and missing == lacking and len(found[-1]) + 1 < most:
             found[-1].append(pair)
         else:
@@ -174,6 +169,7 @@ def measure_releases(
     for number, chain in enumerate(chains, start=1):
         missing = names if again else chain[0].missing(names)
         chosen = [case for case in cases if case.name in missing]
+        check_room(workplace.configuration, tuple(oldest_to_newest(chain)))
         usable = []
         tried: dict[Path, WatchError | None] = {}
         try:
@@ -215,7 +211,7 @@ def _compare(
         except WatchError as error:
             yield pair, error
             continue
-        if not pair.is_null and workplace.declared.profiler is not None:
+        if pair.before != pair.after and workplace.declared.profiler is not None:
             _explain(workplace, (sides[after - 1], sides[after]), compared.ratios, timed)
         yield pair, compared
 
