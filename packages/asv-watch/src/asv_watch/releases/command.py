@@ -97,7 +97,8 @@ def releases(
     tables = "\n\n".join(_findings(listed.requirement, step) for step in compared)
     if not tables and any(pair.stored.ratios for pair in pairs):
         tables = f"no compared case matches {selection}"
-    print(tables or f"no such releases were compared on {listed.machine}")
+    other = against or "its predecessor"
+    print(tables or f"no such release was compared with {other} on {listed.machine}")
     answer = Answer("releases")
     for step in compared:
         for finding in step.findings:
