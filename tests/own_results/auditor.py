@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy.linalg import block_diag
 from scipy.stats import t
 
-MACHINES = ("ci-2core", "ci-2core-xeon", "ci-2core-zen5")
+MACHINES = ("ci-2core", "ci-2core-xeon", "ci-2core-xeon6", "ci-2core-zen5")
 
 
 @dataclass(frozen=True)
