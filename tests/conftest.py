@@ -1,14 +1,12 @@
 """What tests of several areas share."""
 
-import atexit
-import gc
 import os
 import shutil
 import signal
 import subprocess
 import sysconfig
 import tempfile
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -68,38 +66,19 @@ def _lacks(program: str) -> bool:
     return not shutil.which(program) or (program == "g++" and not header.is_file())
 
 
-@pytest.hookimpl(wrapper=True)  # its first half runs before xdist reads the groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
-    """Keep the tests of a file in one worker of xdist."""
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what needs a program that is missing, and put first what takes longest."""
     for item in items:
-        item.add_marker(pytest.mark.xdist_group(_file(item)))
         for marker in item.iter_markers("needs"):
             if _lacks(*marker.args):
                 item.add_marker(pytest.mark.skip(reason=f"needs {marker.args[0]}"))
     items.sort(key=_turn)
-    yield
-
-
-def _file(item: pytest.Item) -> str:
-    return item.path.relative_to(ROOT).as_posix()
 
 
 def _turn(item: pytest.Item) -> int:
-    file = _file(item).removeprefix("tests/")
+    file = item.path.relative_to(ROOT / "tests").as_posix()
     longest = (index for index, name in enumerate(LONGEST) if file.startswith(name))
     return next(longest, len(LONGEST))
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
-    """Import the tests without garbage collection, which would take 4 of 10 s of CPU time."""
-    gc.disable()
-    try:
-        return (yield)
-    finally:
-        gc.freeze()
-        atexit.register(gc.unfreeze)  # triton would print what is left frozen at the end as leaks
-        gc.enable()
 
 
 @pytest.fixture(scope="session")
