@@ -67,8 +67,6 @@ def _line(sitting: Mapping[str, Any], line: Mapping[str, Any]) -> Iterator[Line]
 
 
 Floats = NDArray[np.float64]
-_JOINED = 1e-6
-"""Two versions are joined by others if these have at least this share of what is known of them."""
 
 
 def side_variances(line: Line) -> Floats:
@@ -112,6 +110,15 @@ class Star(NamedTuple):
     line: Line
     levels: Floats
     variances: Floats
+
+
+def joined_to(node: Any, stars: Sequence[Star]) -> set[Any]:
+    """Return what chains of stars lead to from a node."""
+    joined, before = {node}, 0
+    while len(joined) > before:
+        before = len(joined)
+        joined = joined.union(*(star.nodes for star in stars if joined.intersection(star.nodes)))
+    return joined
 
 
 class Fit:
@@ -160,35 +167,18 @@ class Fit:
         return exp(middle), (exp(middle - half), exp(middle + half))
 
     def contradictions(self) -> Iterator[bool]:
-        """Tell of each star and pair with its first version whether all others exclude it.
-
-        Taking a star out changes the solution by as many ranks as it has edges (the identity of
-        Sherman, Morrison and Woodbury), so nothing but a matrix of that size is inverted again.
-        """
-        starts = np.cumsum([0, *(len(star.nodes) - 1 for star in self.stars)])
-        freedoms = np.array([len(star.line.rounds) - 1 for star in self.stars])
-        for index in range(len(self.stars)):
-            own = slice(starts[index], starts[index + 1])
-            rows = self.incidence[own]
-            root = np.linalg.cholesky(self.covariance[own, own])
-            of_all = np.linalg.solve(root, rows @ self.solution[:, own] @ root)
-            shares_of_own, axes = np.linalg.eigh((of_all + of_all.T) / 2)
-            is_known = shares_of_own < 1 - _JOINED
-            axes, gains = axes[:, is_known], 1 / (1 - shares_of_own[is_known])
-            for pair, unit in enumerate(root):
-                if abs(axes @ (axes.T @ unit) - unit).max() > _JOINED * abs(unit).max():
-                    continue  # no other path joins the two
-                outer = np.linalg.solve(root.T, axes @ (gains * (axes.T @ unit)))
-                shares = outer @ rows @ self.solution
-                variance = float(unit @ axes @ (shares_of_own[is_known] * gains * (axes.T @ unit)))
-                shares[own] = 0.0
-                parts = np.add.reduceat((shares @ self.of_rounds) * shares, starts[:-1])
-                edge = starts[index] + pair
-                spread = variance + self.covariance[edge, edge]
-                denominator = (parts**2 / freedoms).sum()
-                denominator += self.of_rounds[edge, edge] ** 2 / freedoms[index]
-                limit = t.ppf(0.995, spread**2 / denominator) * sqrt(spread)
-                yield bool(abs(self.y[edge] - shares @ self.y) > limit)
+        """Tell of each star and pair with its first version whether all others exclude it."""
+        for star in self.stars:
+            rest = [other for other in self.stars if other is not star]
+            first, *further = star.nodes
+            if joined := joined_to(first, rest).intersection(further):
+                alone, others = (Fit(stars, self.usual, self.between) for stars in ([star], rest))
+                for node in joined:
+                    own, own_variance, own_freedom = alone.estimate(first, node)
+                    middle, variance, freedom = others.estimate(first, node)
+                    total = own_variance + variance
+                    both = total**2 / (own_variance**2 / own_freedom + variance**2 / freedom)
+                    yield abs(own - middle) > t.ppf(0.995, both) * sqrt(total)
 
 
 @dataclass
