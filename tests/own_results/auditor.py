@@ -13,6 +13,7 @@ checked against the listed changes, and values of private memory are taken as th
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations_with_replacement
 from math import exp, sqrt
 from pathlib import Path
@@ -24,6 +25,7 @@ from numpy.typing import NDArray
 from scipy.linalg import block_diag
 from scipy.stats import t
 
+Floats = NDArray[np.float64]
 MACHINES = ("ci-2core", "ci-2core-xeon", "ci-2core-zen5")
 
 
@@ -35,9 +37,33 @@ class Line:
     versions: tuple[dict[str, Any], ...]
     case: str
     metric: str
-    at: int
     rounds: tuple[tuple[float, ...], ...]
     """The numbers of all versions that gave any."""
+
+    @cached_property
+    def variances(self) -> Floats:
+        """Variance of a number of each version, as a logarithm, by Grubbs' estimators."""
+        logs = np.log(self.rounds)
+        sides = logs.shape[1]
+        differences = np.array(
+            [[np.var(a - b, ddof=1) for b in logs.T] for a in logs.T]
+        )  # of the difference of two sides: the sum of both variances
+        mean = differences.sum() / (sides * (sides - 1)) / 2
+        if sides == 2:
+            return np.full(2, mean)
+        own = (differences.sum(axis=1) - differences.sum() / (2 * (sides - 1))) / (sides - 2)
+        return np.array(np.maximum(own, mean / 10))
+
+    @cached_property
+    def levels(self) -> Floats:
+        """Level of each version: the mean of its Hodges-Lehmann ratios to all of them."""
+        logs = np.log(self.rounds).T.tolist()
+
+        def middle(first: Sequence[float], second: Sequence[float]) -> float:
+            ratios = [a - b for a, b in zip(first, second, strict=True)]
+            return median((a + b) / 2 for a, b in combinations_with_replacement(ratios, 2))
+
+        return np.array([fmean(middle(own, other) for other in logs) for own in logs])
 
 
 def read(folder: Path) -> list[Line]:
@@ -51,7 +77,7 @@ def read(folder: Path) -> list[Line]:
                 sitting = line["sitting"]
             elif sitting["kind"] != "cases" and line.get("rounds") and not line.get("exact"):
                 lines += _line(sitting, line)
-    return sorted(lines, key=lambda line: line.at)
+    return lines
 
 
 def _line(sitting: Mapping[str, Any], line: Mapping[str, Any]) -> Iterator[Line]:
@@ -63,53 +89,23 @@ def _line(sitting: Mapping[str, Any], line: Mapping[str, Any]) -> Iterator[Line]
     if len(measured) > 1 and len(kept) > 1:
         metric = "time" if line.get("unit", "seconds") == "seconds" else "memory"
         versions = tuple(sitting["versions"][side] for side in measured)
-        yield Line(sitting["kind"], versions, line["case"], metric, line["at"], kept)
-
-
-Floats = NDArray[np.float64]
-
-
-def side_variances(line: Line) -> Floats:
-    """Variance of a number of each version, as a logarithm, by Grubbs' estimators."""
-    logs = np.log(line.rounds)
-    sides = logs.shape[1]
-    differences = np.array(
-        [[np.var(a - b, ddof=1) for b in logs.T] for a in logs.T]
-    )  # of the difference of two sides: the sum of both variances
-    mean = differences.sum() / (sides * (sides - 1)) / 2
-    if sides == 2:
-        return np.full(2, mean)
-    own = (differences.sum(axis=1) - differences.sum() / (2 * (sides - 1))) / (sides - 2)
-    return np.array(np.maximum(own, mean / 10))
-
-
-def side_levels(line: Line) -> Floats:
-    """Level of each version: the mean of its Hodges-Lehmann ratios to all of them."""
-    logs = np.log(line.rounds).T.tolist()
-
-    def middle(first: Sequence[float], second: Sequence[float]) -> float:
-        ratios = [a - b for a, b in zip(first, second, strict=True)]
-        return median((a + b) / 2 for a, b in combinations_with_replacement(ratios, 2))
-
-    return np.array([fmean(middle(own, other) for other in logs) for own in logs])
+        yield Line(sitting["kind"], versions, line["case"], metric, kept)
 
 
 def usual_spread(lines: Iterable[Line], metric: str) -> float:
     """Median spread of ratios of rounds of a metric on a machine."""
     return median(
-        sqrt(2 * max(side_variances(line).mean(), 0.5e-8))
+        sqrt(2 * max(line.variances.mean(), 0.5e-8))
         for line in lines
         if line.metric == metric and not line.case.startswith("import ")
     )
 
 
 class Star(NamedTuple):
-    """A line with the nodes of its versions, and what follows from its rounds."""
+    """A line with the nodes of its versions."""
 
     nodes: tuple[Any, ...]
     line: Line
-    levels: Floats
-    variances: Floats
 
 
 def joined_to(node: Any, stars: Sequence[Star]) -> set[Any]:
@@ -134,8 +130,8 @@ class Fit:
             places = np.zeros((len(nodes), len(self.nodes)))
             places[range(len(nodes)), [self.nodes.index(node) for node in nodes]] = 1
             incidence.append(contrast @ places)
-            y.append(contrast @ star.levels)
-            own = np.maximum(star.variances, 0.5e-8)
+            y.append(contrast @ star.line.levels)
+            own = np.maximum(star.line.variances, 0.5e-8)
             few = ((n - 1) * own + 3 * usual**2 / 2) / (n + 2)
             own = np.where(2 * own < usual**2, few, own) / n
             of_rounds.append(contrast @ np.diag(own) @ contrast.T)
@@ -211,4 +207,4 @@ class Audit:
             if kind == "releases":
                 nodes = tuple(torch for _, torch in nodes) if line.kind == "release" else ()
             if nodes and len(set(nodes)) == len(nodes):
-                yield Star(nodes, line, side_levels(line), side_variances(line))
+                yield Star(nodes, line)
