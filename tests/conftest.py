@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import sysconfig
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -62,6 +63,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def _lacks(program: str) -> bool:
+    if program == "CUDA":
+        return not sys.modules["torch"].cuda.is_available()  # imported by the test
     header = Path(sysconfig.get_path("include"), "Python.h")
     return not shutil.which(program) or (program == "g++" and not header.is_file())
 
@@ -79,11 +82,6 @@ def _turn(item: pytest.Item) -> int:
     file = item.path.relative_to(ROOT / "tests").as_posix()
     longest = (index for index, name in enumerate(LONGEST) if file.startswith(name))
     return next(longest, len(LONGEST))
-
-
-@pytest.fixture(scope="session")
-def root() -> Path:
-    return ROOT
 
 
 def run(
