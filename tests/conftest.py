@@ -34,12 +34,9 @@ settings.load_profile("this project")
 LONGEST = ("end_to_end", "test_lint.py", "studies", "own_results", "measure", "docs", "training")
 """What takes longest starts first, so that no worker is left with one test at the end."""
 
-TEMPORARY = pytest.StashKey[str]()
-"""Folder of everything temporary of a run, of its tests and of what they start."""
 
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Let Ctrl-C reach what tests start, and give all of it one temporary folder."""
+def pytest_configure() -> None:
+    """Let Ctrl-C reach what tests start, and give them the environment that they rely on."""
     if renamed := [group for group in LONGEST if not (ROOT / "tests" / group).exists()]:
         raise pytest.UsageError(f"LONGEST of tests/conftest.py names {renamed[0]}; correct it")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background job inherits that
@@ -49,17 +46,16 @@ def pytest_configure(config: pytest.Config) -> None:
     # Sizes in tests are too small for two threads, and other tests keep the other cores busy.
     os.environ["OMP_NUM_THREADS"] = "1"
     os.environ.pop("COLUMNS", None)  # tables are as wide as in a file
-    if "PYTEST_XDIST_WORKER" not in os.environ:
-        config.stash[TEMPORARY] = tempfile.mkdtemp(prefix="torchspeed-tests-")
-        os.environ["TMPDIR"] = config.stash[TEMPORARY]
-        tempfile.tempdir = None  # it is asked for again
 
 
-@pytest.hookimpl(trylast=True)  # when all workers of xdist have ended
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Remove the temporary folder, with what killed processes left there, if nothing failed."""
-    if session.exitstatus == pytest.ExitCode.OK and TEMPORARY in session.config.stash:
-        shutil.rmtree(session.config.stash[TEMPORARY], ignore_errors=True)
+@pytest.fixture(scope="session", autouse=True)
+def _temporary(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Put all that tests and their programs leave where pytest removes it if nothing failed."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent  # all workers share what torch compiles
+    os.environ["TMPDIR"] = str(folder)
+    tempfile.tempdir = None  # it is asked for again
 
 
 def _lacks(program: str) -> bool:
