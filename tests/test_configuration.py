@@ -10,6 +10,7 @@ import pytest
 from asv_watch.asv.settings import read_configuration
 from asv_watch.versions.git import ask_git
 from tests.conftest import ROOT
+from torchspeed.measure.processes import SETTINGS
 
 
 @pytest.fixture(scope="module")
@@ -43,3 +44,9 @@ def test_the_tests_run_on_the_newest_pair(configuration: dict[str, Any]) -> None
     newest.pop("scikit-learn")
     required = " ".join(project["optional-dependencies"]["test"])
     assert dict(re.findall(r"\b(torch|torchvision)==(\S+)", required)) == newest
+
+
+def test_its_environments_settle_the_allocator_as_we_do(configuration: dict[str, Any]) -> None:
+    variables = {name: [str(value)] for name, (_, value) in SETTINGS.items()}
+    conditions = configuration["matrix"]["env_nobuild"]
+    assert variables == {k: v for k, v in conditions.items() if k.startswith("MALLOC_")}

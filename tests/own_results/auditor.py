@@ -138,11 +138,10 @@ class Fit:
             covariance.append(contrast @ np.diag(own + between**2 / 2) @ contrast.T)
         self.of_rounds, self.covariance = block_diag(*of_rounds), block_diag(*covariance)
         weights = np.linalg.inv(self.covariance)
-        self.incidence = np.concatenate(incidence)
-        normal = self.incidence.T @ weights @ self.incidence
-        self.solution = np.linalg.pinv(normal, hermitian=True) @ self.incidence.T @ weights
-        self.y = np.concatenate(y)
-        self.levels = self.solution @ self.y
+        rows = np.concatenate(incidence)
+        normal = rows.T @ weights @ rows
+        self.solution = np.linalg.pinv(normal, hermitian=True) @ rows.T @ weights
+        self.levels = self.solution @ np.concatenate(y)
 
     def estimate(self, before: Any, after: Any) -> tuple[float, float, float]:
         """Return the logarithm of the ratio of two nodes, its variance and freedom."""
