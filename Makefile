@@ -51,10 +51,10 @@ screenshots: setup-test $(CHROMIUM) ## take a picture of each view of the publis
 
 # Tests wait for processes, disks and the network, so four at a time keep two cores busy. Lint and types are one of them.
 test: missing setup-test ## lint, types and all tests
-	@$(VENV)/bin/python -m pytest --numprocesses 4 --dist loadgroup --no-loadscope-reorder
+	@$(VENV)/bin/python -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder
 
 test-unit: missing setup-test ## the tests without a fresh clone or lint
-	@$(VENV)/bin/python -m pytest --numprocesses 4 --dist loadgroup --no-loadscope-reorder \
+	@$(VENV)/bin/python -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder \
 		--ignore=tests/end_to_end --ignore=tests/test_lint.py
 
 test-release: ## models and eager passes with TORCH, a release of asv.conf.json, on Python 3.11

@@ -1,14 +1,13 @@
 """What tests of several areas share."""
 
-import atexit
-import gc
 import os
 import shutil
 import signal
 import subprocess
+import sys
 import sysconfig
 import tempfile
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -35,12 +34,9 @@ settings.load_profile("this project")
 LONGEST = ("end_to_end", "test_lint.py", "studies", "own_results", "measure", "docs", "training")
 """What takes longest starts first, so that no worker is left with one test at the end."""
 
-TEMPORARY = pytest.StashKey[str]()
-"""Folder of everything temporary of a run, of its tests and of what they start."""
 
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Let Ctrl-C reach what tests start, and give all of it one temporary folder."""
+def pytest_configure() -> None:
+    """Let Ctrl-C reach what tests start, and give them the environment that they rely on."""
     if renamed := [group for group in LONGEST if not (ROOT / "tests" / group).exists()]:
         raise pytest.UsageError(f"LONGEST of tests/conftest.py names {renamed[0]}; correct it")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background job inherits that
@@ -50,61 +46,38 @@ def pytest_configure(config: pytest.Config) -> None:
     # Sizes in tests are too small for two threads, and other tests keep the other cores busy.
     os.environ["OMP_NUM_THREADS"] = "1"
     os.environ.pop("COLUMNS", None)  # tables are as wide as in a file
-    if "PYTEST_XDIST_WORKER" not in os.environ:
-        config.stash[TEMPORARY] = tempfile.mkdtemp(prefix="torchspeed-tests-")
-        os.environ["TMPDIR"] = config.stash[TEMPORARY]
-        tempfile.tempdir = None  # it is asked for again
 
 
-@pytest.hookimpl(trylast=True)  # when all workers of xdist have ended
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Remove the temporary folder, with what killed processes left there, if nothing failed."""
-    if session.exitstatus == pytest.ExitCode.OK and TEMPORARY in session.config.stash:
-        shutil.rmtree(session.config.stash[TEMPORARY], ignore_errors=True)
+@pytest.fixture(scope="session", autouse=True)
+def _temporary(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Put all that tests and their programs leave where pytest removes it if nothing failed."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent  # all workers share what torch compiles
+    os.environ["TMPDIR"] = str(folder)
+    tempfile.tempdir = None  # it is asked for again
 
 
 def _lacks(program: str) -> bool:
+    if program == "CUDA":
+        return not sys.modules["torch"].cuda.is_available()  # imported by the test
     header = Path(sysconfig.get_path("include"), "Python.h")
     return not shutil.which(program) or (program == "g++" and not header.is_file())
 
 
-@pytest.hookimpl(wrapper=True)  # its first half runs before xdist reads the groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
-    """Keep the tests of a file in one worker of xdist."""
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what needs a program that is missing, and put first what takes longest."""
     for item in items:
-        item.add_marker(pytest.mark.xdist_group(_file(item)))
         for marker in item.iter_markers("needs"):
             if _lacks(*marker.args):
                 item.add_marker(pytest.mark.skip(reason=f"needs {marker.args[0]}"))
     items.sort(key=_turn)
-    yield
-
-
-def _file(item: pytest.Item) -> str:
-    return item.path.relative_to(ROOT).as_posix()
 
 
 def _turn(item: pytest.Item) -> int:
-    file = _file(item).removeprefix("tests/")
+    file = item.path.relative_to(ROOT / "tests").as_posix()
     longest = (index for index, name in enumerate(LONGEST) if file.startswith(name))
     return next(longest, len(LONGEST))
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
-    """Import the tests without garbage collection, which would take 4 of 10 s of CPU time."""
-    gc.disable()
-    try:
-        return (yield)
-    finally:
-        gc.freeze()
-        atexit.register(gc.unfreeze)  # triton would print what is left frozen at the end as leaks
-        gc.enable()
-
-
-@pytest.fixture(scope="session")
-def root() -> Path:
-    return ROOT
 
 
 def run(

@@ -7,13 +7,14 @@ import sys
 from pathlib import Path
 
 from asv_watch.asv.conf import load_settings
-from tests.conftest import run
+from tests.conftest import ROOT, run
 from tests.programs import modules_without
 
 TRAINING_ROOM = "src/torchspeed/training/*.py"
 """All of it is measured; what runs many trainings is in ``studies``."""
 INSTALLED = ("asv_runner", "torch", "torchvision", "scikit-learn")
 """What asv installs: its runner, and the requirements of asv.conf.json."""
+PYTHONPATH = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
 IMPORT_EVERYTHING = """
 import importlib, json, pkgutil, sys
 sys.modules |= dict.fromkeys(sys.argv[1].split())  # None: cannot be imported
@@ -30,32 +31,30 @@ print(json.dumps([accuracy, "torchvision" in sys.modules, files]))
 """
 
 
-def test_imports_go_in_the_allowed_directions(root: Path) -> None:
+def test_imports_go_in_the_allowed_directions() -> None:
     code = "import importlinter.cli, sys; sys.exit(importlinter.cli.lint_imports())"
-    path = os.pathsep.join((str(root / "src"), str(root)))
-    done = run(sys.executable, "-c", code, cwd=root, env=os.environ | {"PYTHONPATH": path})
+    done = run(sys.executable, "-c", code, cwd=ROOT, env=os.environ | {"PYTHONPATH": PYTHONPATH})
     assert "0 broken" in done.stdout
 
 
-def test_a_measured_process_needs_only_what_asv_installs_and_measured_paths(root: Path) -> None:
-    suites = "".join(path.read_text() for path in (root / "benchmarks").glob("*.py"))
+def test_a_measured_process_needs_only_what_asv_installs_and_measured_paths() -> None:
+    suites = "".join(path.read_text() for path in (ROOT / "benchmarks").glob("*.py"))
     imported = re.findall(r'from_commit\(\s*"([\w.]+)", "(\w+)"', suites)
     assert ("training.cases", "adam_steps") in imported
     wanted = (f"{module}:{name}" for module, name in imported)
-    path = os.pathsep.join((str(root / "src"), str(root)))
     missing = " ".join(modules_without(INSTALLED))
     command = sys.executable, "-c", IMPORT_EVERYTHING, missing, *wanted
-    done = run(*command, cwd=root, env={"PYTHONPATH": path, "OMP_NUM_THREADS": "1"})
+    done = run(*command, cwd=ROOT, env={"PYTHONPATH": PYTHONPATH, "OMP_NUM_THREADS": "1"})
     accuracy, has_torchvision, files = json.loads(done.stdout)
     assert 0.8 <= accuracy <= 1
     assert not has_torchvision, "it takes a second, and only its own models need it"
     paths = [Path(file) for file in files if ".venv" not in file]
-    ours = {path.relative_to(root) for path in paths if path.is_relative_to(root)}
-    measured_paths = load_settings(root).declared.measured_paths
+    ours = {path.relative_to(ROOT) for path in paths if path.is_relative_to(ROOT)}
+    measured_paths = load_settings(ROOT).declared.measured_paths
     allowed = [*measured_paths, "src/torchspeed/__init__.py"]  # this is nothing but a docstring
     outside = [path for path in ours if not any(map(path.is_relative_to, allowed))]
     assert outside == [], "add these to measured_paths of asv.conf.json"
     never = {Path(path) for path in measured_paths if path.endswith(".py")} - ours
     assert not never, "no suite imports these: remove them from measured_paths of asv.conf.json"
-    training = {path.relative_to(root) for path in root.glob(TRAINING_ROOM)}
+    training = {path.relative_to(ROOT) for path in ROOT.glob(TRAINING_ROOM)}
     assert training <= ours, "no suite imports these: they belong to another room"

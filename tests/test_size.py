@@ -1,8 +1,8 @@
 """Both packages together grow no larger: who adds lines takes others away."""
 
-from pathlib import Path
-
 import pytest
+
+from tests.conftest import ROOT
 
 SOURCES = "src", "benchmarks", "tools", "packages/asv-watch/src"
 TESTS = "tests", "packages/asv-watch/tests"
@@ -11,7 +11,7 @@ TESTS = "tests", "packages/asv-watch/tests"
 @pytest.mark.parametrize(
     ("folders", "allowed", "wanted"), [(SOURCES, 31_400, 26_000), (TESTS, 18_370, 18_000)]
 )
-def test_no_more_lines(root: Path, folders: tuple[str, ...], allowed: int, wanted: int) -> None:
-    files = [path for folder in folders for path in (root / folder).rglob("*.py")]
+def test_no_more_lines(folders: tuple[str, ...], allowed: int, wanted: int) -> None:
+    files = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
     lines = sum(path.read_bytes().count(b"\n") for path in files)
     assert lines <= allowed, f"{lines} lines; {wanted} are wanted in the end"

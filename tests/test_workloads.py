@@ -1,13 +1,13 @@
 """The table of workloads: every one runs, trains and is what its source says."""
 
 import re
-from pathlib import Path
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import ROOT
 from torchspeed.models import list_models
 from torchspeed.workloads import get_workload, list_workloads
 
@@ -20,8 +20,8 @@ def test_every_model_has_a_workload_and_every_workload_a_model() -> None:
     assert {get_workload(name).model for name in list_workloads()} == set(list_models())
 
 
-def test_inputs_have_the_sizes_of_the_page(root: Path) -> None:
-    page = (root / "docs" / "models.md").read_text("utf-8")
+def test_inputs_have_the_sizes_of_the_page() -> None:
+    page = (ROOT / "docs" / "models.md").read_text("utf-8")
     rows = re.findall(r"^\| `(\w+)` \|.*? \(([\d, ]+)\) \|", page, re.MULTILINE)
     assert {"darnn", "dsanet", "lstnet", "tpa_lstm", "flux_cnn", "lenet5"} <= set(dict(rows))
     assert "map 96 steps of 7 series to the next 96, in batches of 32" in page

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import git, run
+from tests.conftest import ROOT, git, run
 from torchspeed.workloads import list_workloads
 
 SUITE = '''"""Forecasting models that somebody added."""
@@ -39,15 +39,15 @@ def _is_needed(name: str) -> bool:
 
 
 @pytest.mark.timeout(900)
-def test_adding_a_model_takes_three_places_and_its_tests_pass(root: Path, tmp_path: Path) -> None:
-    tracked = git(root, "ls-files", "-z")
+def test_adding_a_model_takes_three_places_and_its_tests_pass(tmp_path: Path) -> None:
+    tracked = git(ROOT, "ls-files", "-z")
     for name in filter(None, tracked.split("\0")):
-        if (root / name).is_file() and _is_needed(name):
+        if (ROOT / name).is_file() and _is_needed(name):
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(root / name, tmp_path / name)
+            shutil.copy(ROOT / name, tmp_path / name)
     git(tmp_path, "init", "--quiet")
 
-    page = (root / "docs/measure-your-model.md").read_text()
+    page = (ROOT / "docs/measure-your-model.md").read_text()
     steps = page.partition("```sh\n")[2].partition("git add")[0]
     run("sh", "-ec", steps, cwd=tmp_path)
     assert (tmp_path / "src/torchspeed/models/gru.py").is_file()

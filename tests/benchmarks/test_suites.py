@@ -26,7 +26,7 @@ from benchmarks.plain import PlainModels
 from benchmarks.time_series import TimeSeries
 from benchmarks.variants import CNNVariants
 from benchmarks.work import PlainWork, Work
-from tests.conftest import run
+from tests.conftest import ROOT, run
 from torchspeed.measure.work import Work as Count
 from torchspeed.published.values import SITE_VALUES, site_rows, site_values
 from torchspeed.workloads import list_workloads
@@ -40,10 +40,10 @@ def _asv(
 
 
 @pytest.fixture(scope="module")
-def benchmarks(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def benchmarks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     match = tmp_path_factory.mktemp("discovery") / "found.json"
-    _asv(root, "discover", root / "benchmarks", match, package=root / "src")
-    declared = read_declared(asv.config.Config.load(str(root / "asv.conf.json")), root)
+    _asv(ROOT, "discover", ROOT / "benchmarks", match, package=ROOT / "src")
+    declared = read_declared(asv.config.Config.load(str(ROOT / "asv.conf.json")), ROOT)
     described = map(declared.describe, json.loads(match.read_text()))
     return {benchmark["name"]: benchmark for benchmark in described}
 
@@ -53,8 +53,8 @@ def cases(benchmarks: dict[str, Any]) -> set[str]:
     return {case_name(b["name"], params) for b in benchmarks.values() for params in cases_of(b)}
 
 
-def test_stored_series_go_on_as_they_were_sampled(root: Path, benchmarks: dict[str, Any]) -> None:
-    lists = list((root / "results").glob("*/benchmarks.json"))
+def test_stored_series_go_on_as_they_were_sampled(benchmarks: dict[str, Any]) -> None:
+    lists = list((ROOT / "results").glob("*/benchmarks.json"))
     assert lists
     stored = merge_lists(parse_list(path.read_bytes()) for path in lists)
     for name in benchmarks.keys() & stored.keys():
@@ -114,8 +114,8 @@ def _choices(written: str) -> list[str]:
     return [re.sub(r"{[^}]+}", "{}", written).format(*chosen) for chosen in product(*parts)]
 
 
-def test_the_page_has_fluxbenchs_65_cases_and_ours_exist(root: Path, cases: set[str]) -> None:
-    page = (root / "docs/models/fluxbench.md").read_text(encoding="utf-8")
+def test_the_page_has_fluxbenchs_65_cases_and_ours_exist(cases: set[str]) -> None:
+    page = (ROOT / "docs/models/fluxbench.md").read_text(encoding="utf-8")
     written = re.findall(r"^([\w{]\S+_\S+) +(none|\w+\.\S.*\))$", page, re.MULTILINE)
     rows = [row for names in written for row in zip(*map(_choices, names), strict=True)]
     assert len({theirs for theirs, _ in rows}) == len(rows) == 65
@@ -184,13 +184,13 @@ class Suite(_TimedSuite):
 """
 
 
-def test_a_slow_first_call_makes_no_samples_of_one_call(root: Path, tmp_path: Path) -> None:
+def test_a_slow_first_call_makes_no_samples_of_one_call(tmp_path: Path) -> None:
     suites = tmp_path / "suites"
-    shutil.copytree(root / "benchmarks", suites)
+    shutil.copytree(ROOT / "benchmarks", suites)
     (suites / "stub.py").write_text(SLOW_FIRST_CALL)
     values = tmp_path / "values.json"
     case = "stub.Suite.time_it"
-    _asv(tmp_path, "run", suites, case, "{}", "None", values, package=root / "src")
+    _asv(tmp_path, "run", suites, case, "{}", "None", values, package=ROOT / "src")
     measured = json.loads(values.read_text())
     assert measured["number"] > 1
     assert max(measured["samples"]) < 0.05
@@ -224,7 +224,7 @@ def test_each_suite_measures_the_implementation_that_it_is_about() -> None:
     assert flops[0] < flops[1], "the tuned convolution multiplies by zeros"
 
 
-def test_a_defect_of_a_commit_fails_and_is_not_skipped(root: Path, tmp_path: Path) -> None:
+def test_a_defect_of_a_commit_fails_and_is_not_skipped(tmp_path: Path) -> None:
     files = {
         "__init__": "",
         "devices": "def missing_device(device): return None",
@@ -236,7 +236,7 @@ def test_a_defect_of_a_commit_fails_and_is_not_skipped(root: Path, tmp_path: Pat
     for name, text in files.items():
         (tmp_path / "torchspeed" / f"{name}.py").write_text(text)
     case = "time_series.TimeSeries.time_forward-0"
-    arguments = ("run", str(root / "benchmarks"), case, "{}", "None", str(tmp_path / "r.json"))
+    arguments = ("run", str(ROOT / "benchmarks"), case, "{}", "None", str(tmp_path / "r.json"))
     done = _asv(tmp_path, *arguments, package=tmp_path, status=1)
     assert "no_such_name" in done.stderr
 
@@ -250,11 +250,11 @@ def test_a_defect_of_a_commit_fails_and_is_not_skipped(root: Path, tmp_path: Pat
         "device_memory.DeviceMemory.track_device_peak_allocated_forward",
     ],
 )
-def test_what_the_first_commit_lacked_is_skipped(root: Path, tmp_path: Path, name: str) -> None:
+def test_what_the_first_commit_lacked_is_skipped(tmp_path: Path, name: str) -> None:
     """An empty package stands for any older commit: every suite skips, none fails."""
     (tmp_path / "torchspeed").mkdir()
     (tmp_path / "torchspeed" / "__init__.py").write_text("")
     (tmp_path / "cache.pickle").write_bytes(pickle.dumps(str(tmp_path)))
     arguments = (f"{name}-0", "{}", "None", str(tmp_path / "result.json"))
-    done = _asv(tmp_path, "run", str(root / "benchmarks"), *arguments, package=tmp_path)
+    done = _asv(tmp_path, "run", str(ROOT / "benchmarks"), *arguments, package=tmp_path)
     assert "skipped: NotImplementedError('this commit" in done.stdout, name

@@ -221,10 +221,10 @@ def test_a_closed_pipe_is_one_line(argument: str) -> None:
     assert error == "torchspeed: standard output was closed, so the job was stopped\n"
 
 
-def test_nothing_but_the_documented_extras_is_needed_to_train(root: Path, tmp_path: Path) -> None:
+def test_nothing_but_the_documented_extras_is_needed_to_train(tmp_path: Path) -> None:
     extras = "measure,train"
-    assert f"pip install '.[{extras}]'" in (root / "docs" / "training.md").read_text()
-    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    assert f"pip install '.[{extras}]'" in (ROOT / "docs" / "training.md").read_text()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     wanted = [*project["dependencies"]]
     for extra in extras.split(","):
         wanted += project["optional-dependencies"][extra]

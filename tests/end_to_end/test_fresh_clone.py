@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import git, run
+from tests.conftest import ROOT, git, run
 
 CASES = r"^(small_cnns.*_forward.*lenet5|time_series.TimeSeries.time_forward.*tpa_lstm)', 'cpu'"
 LIMITS = {
@@ -84,13 +84,13 @@ class NewUser:
 
 
 @pytest.fixture(scope="module")
-def user(root: Path) -> Iterator[NewUser]:
+def user() -> Iterator[NewUser]:
     # Not pytest's own folder, which keeps that of a run that failed: 1 GB.
     with tempfile.TemporaryDirectory(prefix="asv-watch-") as folder:
         clone, home, wheels = Path(folder, "clone"), Path(folder, "home"), Path(folder, "wheels")
         home.mkdir()
         _pack_installed(wheels)
-        git(Path(folder), "clone", "--quiet", "--no-hardlinks", str(root), str(clone))
+        git(Path(folder), "clone", "--quiet", "--no-hardlinks", str(ROOT), str(clone))
         # One commit: a night works through all that are not measured.
         git(clone, "checkout", "--quiet", "--orphan", "begin")
         shutil.rmtree(clone / "results")

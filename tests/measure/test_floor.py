@@ -7,7 +7,6 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.gpu import needs_gpu
 from torchspeed.measure import floor
 from torchspeed.measure.floor import CONVOLUTION_FLOPS, PassWork, floor_of, floors_on
 from torchspeed.measure.peak import Peak
@@ -67,7 +66,7 @@ def test_flops_of_the_convolution_are_those_that_torch_counts() -> None:
     assert count(lambda: torch.conv2d(images, filters)).flops == CONVOLUTION_FLOPS
 
 
-@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=needs_gpu)])
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.needs("CUDA"))])
 def test_real_passes_take_longer_than_their_floors(device: str) -> None:
     peak = Peak(device, sizes=[128])
     measured = floor_of("lstnet", peak, batch=16)

@@ -2,10 +2,8 @@
 
 import os
 import sys
-from pathlib import Path
 from platform import libc_ver
 
-import asv.util
 import pytest
 
 from tests.conftest import run
@@ -51,11 +49,3 @@ def test_a_pass_by_hand_faults_in_as_few_pages_as_one_that_asv_runs() -> None:
     assert plain > 500, "without settings this pass gives its memory back and faults it in again"
     assert by_asv < plain / 20
     assert abs(by_hand - by_asv) < plain / 20
-
-
-def test_the_settings_are_those_of_asvs_environments(root: Path) -> None:
-    configuration = asv.util.load_json(str(root / "asv.conf.json"), js_comments=True)
-    conditions = configuration["matrix"]["env_nobuild"]
-    assert {name: [value] for name, value in VARIABLES.items()} == {
-        name: value for name, value in conditions.items() if name.startswith("MALLOC_")
-    }

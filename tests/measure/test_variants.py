@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_map
 
-from tests.gpu import needs_gpu
 from tests.models.sizes import IMAGES, without_dropout
 from torchspeed.measure.device_memory import device_peaks
 from torchspeed.measure.device_time import busy_seconds, device_time, events_on_device
@@ -99,7 +98,7 @@ def test_captured_passes_compute_what_eager_ones_do_on_the_values_of_each_call(
             eager.targets.copy_(eager.targets.flip(0))
 
 
-@needs_gpu
+@pytest.mark.needs("CUDA")
 @pytest.mark.parametrize("name", SMALL)
 def test_on_a_device_a_graph_computes_what_eager_does(name: str) -> None:
     captured = passes(name, "cuda", mode="cudagraph")
@@ -129,7 +128,7 @@ def test_only_what_occupies_the_device_counts_and_overlaps_count_once() -> None:
     assert busy_seconds(events) == pytest.approx(7e-6)
 
 
-@needs_gpu
+@pytest.mark.needs("CUDA")
 def test_a_pass_of_known_kernels_has_so_many_launches() -> None:
     x = torch.ones(1 << 24, device="cuda")
     measured = device_time(lambda: x.mul(2).add(1), "cuda")
@@ -139,7 +138,7 @@ def test_a_pass_of_known_kernels_has_so_many_launches() -> None:
     assert measured.event_seconds == pytest.approx(measured.busy_seconds, rel=0.5)
 
 
-@needs_gpu
+@pytest.mark.needs("CUDA")
 def test_a_pass_of_known_size_has_that_peak() -> None:
     mebibyte = 2**20
     first = torch.cuda.memory_allocated()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from benchmarks.plain import PlainModels
 from benchmarks.plain_compiled import PlainCompilation, PlainCompiled
+from tests.conftest import ROOT
 from torchspeed.workloads import get_workload
 
 CODE_VERSIONS = {PlainModels: "1", PlainCompiled: "2", PlainCompilation: "1"}
@@ -33,8 +34,8 @@ def _is_text(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
-def test_plain_models_change_only_with_a_new_code_version(root: Path) -> None:
-    now = hashlib.sha256("".join(code(root / path) for path in FILES).encode()).hexdigest()[:16]
+def test_plain_models_change_only_with_a_new_code_version() -> None:
+    now = hashlib.sha256("".join(code(ROOT / path) for path in FILES).encode()).hexdigest()[:16]
     versions = {suite: suite.code_version for suite in CODE_VERSIONS}
     assert (versions, now) == (CODE_VERSIONS, DIGEST), (
         f"the code of one of {FILES} has changed. If a pass now runs other operators, series of "
@@ -44,8 +45,8 @@ def test_plain_models_change_only_with_a_new_code_version(root: Path) -> None:
     )
 
 
-def test_every_plain_model_with_stored_values_is_frozen(root: Path) -> None:
-    lists = (root / "results").glob("*/benchmarks.json")
+def test_every_plain_model_with_stored_values_is_frozen() -> None:
+    lists = (ROOT / "results").glob("*/benchmarks.json")
     measured = "plain.PlainModels.time_forward"
     suites = [json.loads(path.read_bytes()).get(measured) for path in lists]
     stored = {ast.literal_eval(name) for suite in suites if suite for name in suite["params"][0]}

@@ -5,7 +5,6 @@ import torch
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from tests.gpu import needs_gpu
 from tests.models.sizes import without_dropout
 from torchspeed.models import Implementation, create_model, list_implementations
 from torchspeed.workloads import get_workload, list_workloads
@@ -17,7 +16,7 @@ MODELS: list[tuple[str, Implementation]] = [
 ]
 
 
-@needs_gpu
+@pytest.mark.needs("CUDA")
 @pytest.mark.parametrize(("name", "implementation"), MODELS)
 def test_outputs_and_gradients_are_those_of_the_cpu(
     name: str, implementation: Implementation, monkeypatch: pytest.MonkeyPatch

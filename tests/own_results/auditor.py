@@ -13,6 +13,7 @@ checked against the listed changes, and values of private memory are taken as th
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations_with_replacement
 from math import exp, sqrt
 from pathlib import Path
@@ -24,6 +25,7 @@ from numpy.typing import NDArray
 from scipy.linalg import block_diag
 from scipy.stats import t
 
+Floats = NDArray[np.float64]
 MACHINES = ("ci-2core", "ci-2core-xeon", "ci-2core-xeon6", "ci-2core-zen5")
 
 
@@ -35,9 +37,33 @@ class Line:
     versions: tuple[dict[str, Any], ...]
     case: str
     metric: str
-    at: int
     rounds: tuple[tuple[float, ...], ...]
     """The numbers of all versions that gave any."""
+
+    @cached_property
+    def variances(self) -> Floats:
+        """Variance of a number of each version, as a logarithm, by Grubbs' estimators."""
+        logs = np.log(self.rounds)
+        sides = logs.shape[1]
+        differences = np.array(
+            [[np.var(a - b, ddof=1) for b in logs.T] for a in logs.T]
+        )  # of the difference of two sides: the sum of both variances
+        mean = differences.sum() / (sides * (sides - 1)) / 2
+        if sides == 2:
+            return np.full(2, mean)
+        own = (differences.sum(axis=1) - differences.sum() / (2 * (sides - 1))) / (sides - 2)
+        return np.array(np.maximum(own, mean / 10))
+
+    @cached_property
+    def levels(self) -> Floats:
+        """Level of each version: the mean of its Hodges-Lehmann ratios to all of them."""
+        logs = np.log(self.rounds).T.tolist()
+
+        def middle(first: Sequence[float], second: Sequence[float]) -> float:
+            ratios = [a - b for a, b in zip(first, second, strict=True)]
+            return median((a + b) / 2 for a, b in combinations_with_replacement(ratios, 2))
+
+        return np.array([fmean(middle(own, other) for other in logs) for own in logs])
 
 
 def read(folder: Path) -> list[Line]:
@@ -51,7 +77,7 @@ def read(folder: Path) -> list[Line]:
                 sitting = line["sitting"]
             elif sitting["kind"] != "cases" and line.get("rounds") and not line.get("exact"):
                 lines += _line(sitting, line)
-    return sorted(lines, key=lambda line: line.at)
+    return lines
 
 
 def _line(sitting: Mapping[str, Any], line: Mapping[str, Any]) -> Iterator[Line]:
@@ -63,55 +89,32 @@ def _line(sitting: Mapping[str, Any], line: Mapping[str, Any]) -> Iterator[Line]
     if len(measured) > 1 and len(kept) > 1:
         metric = "time" if line.get("unit", "seconds") == "seconds" else "memory"
         versions = tuple(sitting["versions"][side] for side in measured)
-        yield Line(sitting["kind"], versions, line["case"], metric, line["at"], kept)
-
-
-Floats = NDArray[np.float64]
-_JOINED = 1e-6
-"""Two versions are joined by others if these have at least this share of what is known of them."""
-
-
-def side_variances(line: Line) -> Floats:
-    """Variance of a number of each version, as a logarithm, by Grubbs' estimators."""
-    logs = np.log(line.rounds)
-    sides = logs.shape[1]
-    differences = np.array(
-        [[np.var(a - b, ddof=1) for b in logs.T] for a in logs.T]
-    )  # of the difference of two sides: the sum of both variances
-    mean = differences.sum() / (sides * (sides - 1)) / 2
-    if sides == 2:
-        return np.full(2, mean)
-    own = (differences.sum(axis=1) - differences.sum() / (2 * (sides - 1))) / (sides - 2)
-    return np.array(np.maximum(own, mean / 10))
-
-
-def side_levels(line: Line) -> Floats:
-    """Level of each version: the mean of its Hodges-Lehmann ratios to all of them."""
-    logs = np.log(line.rounds).T.tolist()
-
-    def middle(first: Sequence[float], second: Sequence[float]) -> float:
-        ratios = [a - b for a, b in zip(first, second, strict=True)]
-        return median((a + b) / 2 for a, b in combinations_with_replacement(ratios, 2))
-
-    return np.array([fmean(middle(own, other) for other in logs) for own in logs])
+        yield Line(sitting["kind"], versions, line["case"], metric, kept)
 
 
 def usual_spread(lines: Iterable[Line], metric: str) -> float:
     """Median spread of ratios of rounds of a metric on a machine."""
     return median(
-        sqrt(2 * max(side_variances(line).mean(), 0.5e-8))
+        sqrt(2 * max(line.variances.mean(), 0.5e-8))
         for line in lines
         if line.metric == metric and not line.case.startswith("import ")
     )
 
 
 class Star(NamedTuple):
-    """A line with the nodes of its versions, and what follows from its rounds."""
+    """A line with the nodes of its versions."""
 
     nodes: tuple[Any, ...]
     line: Line
-    levels: Floats
-    variances: Floats
+
+
+def joined_to(node: Any, stars: Sequence[Star]) -> set[Any]:
+    """Return what chains of stars lead to from a node."""
+    joined, before = {node}, 0
+    while len(joined) > before:
+        before = len(joined)
+        joined = joined.union(*(star.nodes for star in stars if joined.intersection(star.nodes)))
+    return joined
 
 
 class Fit:
@@ -127,19 +130,18 @@ class Fit:
             places = np.zeros((len(nodes), len(self.nodes)))
             places[range(len(nodes)), [self.nodes.index(node) for node in nodes]] = 1
             incidence.append(contrast @ places)
-            y.append(contrast @ star.levels)
-            own = np.maximum(star.variances, 0.5e-8)
+            y.append(contrast @ star.line.levels)
+            own = np.maximum(star.line.variances, 0.5e-8)
             few = ((n - 1) * own + 3 * usual**2 / 2) / (n + 2)
             own = np.where(2 * own < usual**2, few, own) / n
             of_rounds.append(contrast @ np.diag(own) @ contrast.T)
             covariance.append(contrast @ np.diag(own + between**2 / 2) @ contrast.T)
         self.of_rounds, self.covariance = block_diag(*of_rounds), block_diag(*covariance)
         weights = np.linalg.inv(self.covariance)
-        self.incidence = np.concatenate(incidence)
-        normal = self.incidence.T @ weights @ self.incidence
-        self.solution = np.linalg.pinv(normal, hermitian=True) @ self.incidence.T @ weights
-        self.y = np.concatenate(y)
-        self.levels = self.solution @ self.y
+        rows = np.concatenate(incidence)
+        normal = rows.T @ weights @ rows
+        self.solution = np.linalg.pinv(normal, hermitian=True) @ rows.T @ weights
+        self.levels = self.solution @ np.concatenate(y)
 
     def estimate(self, before: Any, after: Any) -> tuple[float, float, float]:
         """Return the logarithm of the ratio of two nodes, its variance and freedom."""
@@ -160,35 +162,18 @@ class Fit:
         return exp(middle), (exp(middle - half), exp(middle + half))
 
     def contradictions(self) -> Iterator[bool]:
-        """Tell of each star and pair with its first version whether all others exclude it.
-
-        Taking a star out changes the solution by as many ranks as it has edges (the identity of
-        Sherman, Morrison and Woodbury), so nothing but a matrix of that size is inverted again.
-        """
-        starts = np.cumsum([0, *(len(star.nodes) - 1 for star in self.stars)])
-        freedoms = np.array([len(star.line.rounds) - 1 for star in self.stars])
-        for index in range(len(self.stars)):
-            own = slice(starts[index], starts[index + 1])
-            rows = self.incidence[own]
-            root = np.linalg.cholesky(self.covariance[own, own])
-            of_all = np.linalg.solve(root, rows @ self.solution[:, own] @ root)
-            shares_of_own, axes = np.linalg.eigh((of_all + of_all.T) / 2)
-            is_known = shares_of_own < 1 - _JOINED
-            axes, gains = axes[:, is_known], 1 / (1 - shares_of_own[is_known])
-            for pair, unit in enumerate(root):
-                if abs(axes @ (axes.T @ unit) - unit).max() > _JOINED * abs(unit).max():
-                    continue  # no other path joins the two
-                outer = np.linalg.solve(root.T, axes @ (gains * (axes.T @ unit)))
-                shares = outer @ rows @ self.solution
-                variance = float(unit @ axes @ (shares_of_own[is_known] * gains * (axes.T @ unit)))
-                shares[own] = 0.0
-                parts = np.add.reduceat((shares @ self.of_rounds) * shares, starts[:-1])
-                edge = starts[index] + pair
-                spread = variance + self.covariance[edge, edge]
-                denominator = (parts**2 / freedoms).sum()
-                denominator += self.of_rounds[edge, edge] ** 2 / freedoms[index]
-                limit = t.ppf(0.995, spread**2 / denominator) * sqrt(spread)
-                yield bool(abs(self.y[edge] - shares @ self.y) > limit)
+        """Tell of each star and pair with its first version whether all others exclude it."""
+        for star in self.stars:
+            rest = [other for other in self.stars if other is not star]
+            first, *further = star.nodes
+            if joined := joined_to(first, rest).intersection(further):
+                alone, others = (Fit(stars, self.usual, self.between) for stars in ([star], rest))
+                for node in joined:
+                    own, own_variance, own_freedom = alone.estimate(first, node)
+                    middle, variance, freedom = others.estimate(first, node)
+                    total = own_variance + variance
+                    both = total**2 / (own_variance**2 / own_freedom + variance**2 / freedom)
+                    yield abs(own - middle) > t.ppf(0.995, both) * sqrt(total)
 
 
 @dataclass
@@ -221,4 +206,4 @@ class Audit:
             if kind == "releases":
                 nodes = tuple(torch for _, torch in nodes) if line.kind == "release" else ()
             if nodes and len(set(nodes)) == len(nodes):
-                yield Star(nodes, line, side_levels(line), side_variances(line))
+                yield Star(nodes, line)

@@ -5,7 +5,6 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from tests.gpu import needs_gpu
 from torchspeed.data.dataset import Data
 from torchspeed.training.config import Observer, RunConfig
 from torchspeed.training.phases import Phase, PhaseClock, summarise
@@ -80,7 +79,7 @@ def test_phases_have_their_times_and_add_up(monkeypatch: pytest.MonkeyPatch) -> 
         assert (summary.median_s, summary.iqr_s, summary.total_s) == (took, 0, 10 * took)
 
 
-@needs_gpu
+@pytest.mark.needs("CUDA")
 def test_gpu_work_is_charged_to_the_phase_that_launched_it() -> None:
     cycles = 200_000_000  # about 0.1 s of a busy GPU
     clock = PhaseClock(torch.device("cuda"))

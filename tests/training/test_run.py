@@ -13,7 +13,6 @@ import torch
 from torch import nn
 
 from tests.conftest import refused
-from tests.gpu import needs_gpu
 from torchspeed.training import cases
 from torchspeed.training.config import NOBODY, PATIENCE, Mode, Observer, Precision, RunConfig
 from torchspeed.training.run import Run, infer_smoothly
@@ -63,7 +62,7 @@ def test_a_seed_decides_the_losses(config: RunConfig) -> None:
     assert losses[0] != [e.train_loss for e in train(replace(config, seed=1)).epochs]
 
 
-@needs_gpu
+@pytest.mark.needs("CUDA")
 @pytest.mark.parametrize("device", ["cuda", "cuda:0"])
 @pytest.mark.parametrize("config", [LENET, DARNN])
 def test_a_gpu_learns_what_the_cpu_does(config: RunConfig, device: str, tmp_path: Path) -> None:
@@ -158,7 +157,7 @@ def test_a_loss_that_is_not_finite_stops_the_run_and_keeps_the_checkpoint(tmp_pa
     assert file.read_bytes() == before
 
 
-@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=needs_gpu)])
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.needs("CUDA"))])
 @pytest.mark.parametrize("precision", get_args(Precision))
 def test_every_precision_trains(precision: Precision, device: str) -> None:
     result = train(replace(LENET, device=device, precision=precision, limit_batches=3))
