@@ -5,13 +5,14 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.leftovers import wait_until
 
 pytest_plugins = ["tests.torchless"]
 ROOT = Path(__file__).resolve().parent.parent
@@ -92,12 +93,8 @@ def _accept_signals() -> None:
 
 def _left_behind(folder: Path) -> list[str]:
     """Name the temporary files of asv-watch that were not removed."""
-    until = time.monotonic() + PATIENCE_S
-    while left := [*folder.glob("asv-watch-*")]:
-        if time.monotonic() > until:
-            break
-        time.sleep(0.2)
-    return sorted(map(str, left))
+    wait_until(lambda: not [*folder.glob("asv-watch-*")], PATIENCE_S)
+    return sorted(map(str, folder.glob("asv-watch-*")))
 
 
 @pytest.hookimpl(wrapper=True)  # its first half runs before xdist reads the groups
@@ -126,8 +123,7 @@ def make_repository(tmp_path: Path) -> Callable[[dict[str, str]], Path]:
 
     def make(files: dict[str, str]) -> Path:
         folder = tmp_path / "repository"
-        folder.mkdir()
-        git(folder, "init", "--quiet", "--initial-branch=main")
+        git(tmp_path, "init", "--quiet", "--initial-branch=main", folder.name)
         (folder / ".git/info/exclude").write_text("__pycache__/\n")  # `commit` adds all there is
         commit(folder, files, "Begin")
         return folder
@@ -162,3 +158,10 @@ def commit(folder: Path, files: dict[str, str], message: str) -> str:
     git(folder, "add", "--all")
     git(folder, "commit", "--quiet", "--message", message)
     return git(folder, "rev-parse", "HEAD")
+
+
+def write_program(path: Path, text: str) -> None:
+    """Write a file that can be run, in a folder that may have to be made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
