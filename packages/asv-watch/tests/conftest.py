@@ -65,7 +65,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """Fail a run that leaves something behind; keep the temporary folder of a run that failed."""
     stash = session.config.stash
     if TEMPORARY in stash:  # a worker leaves that to the process that started it
-        for left in _left_behind(Path(stash[TEMPORARY])):
+        folder = Path(stash[TEMPORARY])
+        wait_until(lambda: not [*folder.glob("asv-watch-*")], PATIENCE_S)
+        for left in sorted(folder.glob("asv-watch-*")):
             session.config.get_terminal_writer().line(f"\nleft behind: {left}", red=True)
             session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
     if session.exitstatus != pytest.ExitCode.OK:
@@ -89,12 +91,6 @@ def _accept_signals() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         signal.signal(signal.SIGHUP, lambda *_: None)
-
-
-def _left_behind(folder: Path) -> list[str]:
-    """Name the temporary files of asv-watch that were not removed."""
-    wait_until(lambda: not [*folder.glob("asv-watch-*")], PATIENCE_S)
-    return sorted(map(str, folder.glob("asv-watch-*")))
 
 
 @pytest.hookimpl(wrapper=True)  # its first half runs before xdist reads the groups
