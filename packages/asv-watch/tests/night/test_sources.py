@@ -284,14 +284,13 @@ def test_a_small_change_of_one_day_is_compared_on_another_before_it_is_examined(
 def test_one_day_changes_of_releases_are_compared_again(make_project: MakeProject) -> None:
     project = make_project(1)
     project.measure(0, NEW, 1, 1)
-    results = project.folder / "results"
     ratios = {"s.time_a(1)": 1.03, "s.time_a(2)": 1.2, "import torch": 1.03}
     pinned = tuple(EnvironmentSpec({"torch": each}, "", Path(each)) for each in "321")
 
     def compare(before: str, after: str, days_ago: int) -> None:
         at = int(project.now) - days_ago * DAY
         planted = compared_releases(before, after, ratios, half=0.005, at=at, machine="m")
-        store(results, planted)
+        store(project.folder / "results", planted)
 
     def found() -> list[Task]:
         return list(one_day_changes(project.state(NEW, releases={"torch": pinned})))
