@@ -5,13 +5,14 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.leftovers import wait_until
 
 pytest_plugins = ["tests.torchless"]
 ROOT = Path(__file__).resolve().parent.parent
@@ -64,7 +65,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """Fail a run that leaves something behind; keep the temporary folder of a run that failed."""
     stash = session.config.stash
     if TEMPORARY in stash:  # a worker leaves that to the process that started it
-        for left in _left_behind(Path(stash[TEMPORARY])):
+        folder = Path(stash[TEMPORARY])
+        wait_until(lambda: not [*folder.glob("asv-watch-*")], PATIENCE_S)
+        for left in sorted(folder.glob("asv-watch-*")):
             session.config.get_terminal_writer().line(f"\nleft behind: {left}", red=True)
             session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
     if session.exitstatus != pytest.ExitCode.OK:
@@ -88,16 +91,6 @@ def _accept_signals() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         signal.signal(signal.SIGHUP, lambda *_: None)
-
-
-def _left_behind(folder: Path) -> list[str]:
-    """Name the temporary files of asv-watch that were not removed."""
-    until = time.monotonic() + PATIENCE_S
-    while left := [*folder.glob("asv-watch-*")]:
-        if time.monotonic() > until:
-            break
-        time.sleep(0.2)
-    return sorted(map(str, left))
 
 
 @pytest.hookimpl(wrapper=True)  # its first half runs before xdist reads the groups
@@ -126,8 +119,7 @@ def make_repository(tmp_path: Path) -> Callable[[dict[str, str]], Path]:
 
     def make(files: dict[str, str]) -> Path:
         folder = tmp_path / "repository"
-        folder.mkdir()
-        git(folder, "init", "--quiet", "--initial-branch=main")
+        git(tmp_path, "init", "--quiet", "--initial-branch=main", folder.name)
         (folder / ".git/info/exclude").write_text("__pycache__/\n")  # `commit` adds all there is
         commit(folder, files, "Begin")
         return folder
@@ -162,3 +154,10 @@ def commit(folder: Path, files: dict[str, str], message: str) -> str:
     git(folder, "add", "--all")
     git(folder, "commit", "--quiet", "--message", message)
     return git(folder, "rev-parse", "HEAD")
+
+
+def write_program(path: Path, text: str) -> None:
+    """Write a file that can be run, in a folder that may have to be made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)

@@ -183,8 +183,7 @@ def write_repository(repository: Path, plan: Plan) -> tuple[str, ...]:
         if plan.tag_every and number % plan.tag_every == 0:
             minor = number // plan.tag_every
             stream.append(b"reset refs/tags/v0.%d.0\nfrom :%d\n\n" % (minor, number + 1))
-    repository.mkdir(parents=True)
-    git(repository, "init", "--quiet", "--initial-branch=main")
+    git(repository.parent, "init", "--quiet", "--initial-branch=main", repository.name)
     git(repository, "fast-import", "--quiet", input=b"".join(stream).decode())
     git(repository, "reset", "--quiet", "--hard")
     return tuple(git(repository, "rev-list", "--reverse", "main").split())
@@ -206,17 +205,13 @@ def _plant(plan: Plan, rng: np.random.Generator, measured: list[int]) -> list[_S
     places = measured[5:-5]
     if not places:
         return []
-
-    def place() -> int:
-        return places[int(rng.integers(len(places)))]
-
     ratios = itertools.islice(itertools.cycle(STEP_SIZES), plan.steps)
     steps = [
-        _Step(place(), ratio, model=model)
+        _Step(int(rng.choice(places)), ratio, model=model)
         for ratio, model in zip(ratios, itertools.cycle(models), strict=False)
     ]
-    machine = plan.machines[0]
-    return steps + [_Step(place(), 1.08, machine=machine) for _ in range(plan.machine_steps)]
+    moved = rng.choice(places, plan.machine_steps).tolist()
+    return steps + [_Step(commit, 1.08, machine=plan.machines[0]) for commit in moved]
 
 
 def _benchmarks(plan: Plan) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import asv_runner
 import pytest
 
 from tests import wheels
-from tests.conftest import commit, git, run
+from tests.conftest import commit, git, run, write_program
 
 CONFIGURATION: dict[str, Any] = {
     "version": 1,
@@ -79,16 +79,6 @@ def project_files(
     }
 
 
-def make_environment(folder: Path) -> None:
-    """Let asv make the environment of `CONFIGURATION` somewhere below a folder."""
-    git(folder, "init", "--quiet", "--initial-branch=main")
-    commit(folder, project_files(""), "Begin")
-    for command in ("machine --yes", "setup"):
-        asv = sys.executable, "-m", "asv", *command.split()
-        # `asv setup` ends with 1 whatever happens.
-        run(*asv, cwd=folder, env=os.environ | {"HOME": str(folder)}, status=None)
-
-
 def give_environment(project: Path, made: Path, env_dir: str | Path = ".asv/env") -> None:
     """Put an environment where a project would make the same one."""
     folder = project / env_dir / made.name
@@ -101,9 +91,8 @@ def give_command(checkout: Path) -> None:
     [packages] = checkout.glob(".venv/lib/python*/site-packages")
     installed = sysconfig.get_path("purelib")
     (packages / "installed.pth").write_text(f"import site; site.addsitedir({installed!r})\n")
-    command = checkout / ".venv" / "bin" / "asv-watch"
-    command.write_text('#!/bin/sh\nexec "$(dirname "$0")/python" -m asv_watch.cli "$@"\n')
-    command.chmod(0o755)
+    program = '#!/bin/sh\nexec "$(dirname "$0")/python" -m asv_watch.cli "$@"\n'
+    write_program(checkout / ".venv/bin/asv-watch", program)
 
 
 def make_interpreter(folder: Path, release: str, seconds: float, *, runner: bool = True) -> str:
@@ -128,8 +117,12 @@ def made_environment() -> Path:
     with folder.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not folder.exists():
-            folder.mkdir()
-            make_environment(folder)
+            git(folder.parent, "init", "--quiet", "--initial-branch=main", folder.name)
+            commit(folder, project_files(""), "Begin")
+            for command in ("machine --yes", "setup"):
+                asv = sys.executable, "-m", "asv", *command.split()
+                # `asv setup` ends with 1 whatever happens.
+                run(*asv, cwd=folder, env=os.environ | {"HOME": str(folder)}, status=None)
     [made] = (folder / ".asv" / "env").glob("*/asv-env-info.json")
     return made.parent
 

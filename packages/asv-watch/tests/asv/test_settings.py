@@ -23,7 +23,7 @@ from asv_watch.errors import ExitStatus, MachineError, WatchError
 from asv_watch.machine.children import MEMORY_LIMIT
 from asv_watch.machine.commands import run_command
 from tests import torchless
-from tests.conftest import git
+from tests.conftest import git, write_program
 from tests.interruptible import run_driver
 
 SUITE = """
@@ -95,9 +95,7 @@ def test_a_python_that_does_not_run_is_left_out(
     own = f"{sys.version_info.major}.{sys.version_info.minor}"
     assert len(configure(pythons=["3.99", own]).environments) == 1, "it is on no path"
     shim = tmp_path / "bin" / "python3.99"
-    shim.parent.mkdir()
-    shim.write_text("#!/bin/sh\nexit 127\n")
-    shim.chmod(0o755)
+    write_program(shim, "#!/bin/sh\nexit 127\n")
     monkeypatch.setenv("PATH", f"{shim.parent}{os.pathsep}{os.environ['PATH']}")
     [environment] = configure(pythons=["3.99", own]).environments
     assert environment.python == own

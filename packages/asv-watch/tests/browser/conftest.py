@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-from tests.browser.visitor import FLAGS, Site, Visitor, chromium, watch
+from tests.browser.visitor import Site, Visitor, started, watch
 from tests.generator import TIME_AND_MEMORY, Plan, Suite, plan_of_size
 from tests.js.node import NODE
 from tests.servers import files_of
@@ -21,12 +21,9 @@ from tests.site.conftest import Project, make_project
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    path, environment = chromium()
     os.environ["PLAYWRIGHT_NODEJS_PATH"] = NODE  # playwright's own needs libatomic, which is rare
-    with sync_playwright() as driver:
-        entry = driver.chromium.launch(executable_path=path, args=FLAGS, env=environment)
+    with sync_playwright() as driver, started(driver) as entry:
         yield entry
-        entry.close()
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from tests.browser.visitor import FLAGS, Site, chromium, watch
+from tests.browser.visitor import Site, started, watch
 
 WIDTH = 1280
 VIEWS = {
@@ -28,9 +28,7 @@ VIEWS = {
 def take(site: Site, folder: Path) -> None:
     """Write a picture of the first screen of each of `VIEWS`."""
     folder.mkdir(parents=True, exist_ok=True)
-    with sync_playwright() as driver:
-        program, environment = chromium()
-        browser = driver.chromium.launch(executable_path=program, args=FLAGS, env=environment)
+    with sync_playwright() as driver, started(driver) as browser:
         page = browser.new_page(color_scheme="light", reduced_motion="reduce")
         visitor = watch(page, site)
         for name, (address, height) in VIEWS.items():
@@ -38,7 +36,6 @@ def take(site: Site, folder: Path) -> None:
             visitor.go(address)
             page.wait_for_timeout(300)
             page.screenshot(path=folder / f"{name}.png")
-        browser.close()
 
 
 if __name__ == "__main__":

@@ -10,17 +10,9 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import Dialog, Locator, Page
+from playwright.sync_api import Browser, Dialog, Locator, Page, Playwright
 
-FLAGS = [
-    "--no-sandbox",  # containers run as root
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+FLAGS = ["--disable-gpu"]
 VIEWS = ("#/", "#/changes", "#/timeline", "#/compare", "#/releases", "#/about")
 SECTION = "main > section:not([hidden])"
 """The view that is shown."""
@@ -29,19 +21,21 @@ UNPACKED = Path(__file__).parents[2] / "node_modules/.chromium"
 """The Chromium of npm, which ``.ci/node`` unpacks where the system has none."""
 
 
-def chromium() -> tuple[str, dict[str, str | float | bool]]:
-    """Return the path of Chromium, and the environment that it needs.
+def started(driver: Playwright) -> Browser:
+    """Start the Chromium of the system, or else that of npm.
 
     Without what shows windows, Chromium takes half the CPU time for the same tests.
     """
     for name in ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"):
         if path := shutil.which(name):
-            return path, dict(os.environ)
+            return driver.chromium.launch(executable_path=path, args=FLAGS)
     if not UNPACKED.is_dir():
         pytest.fail(f"there is no Chromium: run `make test`, which unpacks one into {UNPACKED}")
     libraries = {"LD_LIBRARY_PATH": str(UNPACKED / "al2023/lib")}
     fonts = {"FONTCONFIG_PATH": str(UNPACKED / "fonts")}
-    return str(UNPACKED / "chromium"), {**os.environ, **libraries, **fonts}
+    environment: dict[str, str | float | bool] = {**os.environ, **libraries, **fonts}
+    path = str(UNPACKED / "chromium")
+    return driver.chromium.launch(executable_path=path, args=FLAGS, env=environment)
 
 
 @dataclass

@@ -157,17 +157,17 @@ def test_bad_input_is_one_line(
 
 
 def test_suites_that_import_the_checkout_whatever_the_commit_are_refused(
-    make_project: Callable[..., Path], tmp_path: Path
+    project: Path, tmp_path: Path
 ) -> None:
     source = "str(Path(__file__).parents[1] / 'src')"
     first = f"import sys\nfrom pathlib import Path\nsys.path.insert(0, {source})\n{SUITE}"
-    root = make_project(first, {"src/package.py": PACKAGE.format(slow=0.001)})
-    commit(root, {"src/package.py": PACKAGE.format(slow=0.0013)}, "Do more in one model")
-    output, wrong = _compare(root, tmp_path, "--cases", "slow.*cpu", status=1)
-    assert f"the suites import package from {root}/src/package.py, not from" in wrong
+    suite = project / "benchmarks" / "suite.py"
+    suite.write_text(first)
+    output, wrong = _compare(project, tmp_path, "--cases", "slow.*cpu", status=1)
+    assert f"the suites import package from {project}/src/package.py, not from" in wrong
     assert "in suite suite, write sys.path.append(folder)" in wrong
-    (root / "benchmarks" / "suite.py").write_text(first.replace("insert(0, ", "append("))
-    output, _ = _compare(root, tmp_path, "--cases", "slow.*cpu")
+    suite.write_text(first.replace("insert(0, ", "append("))
+    output, _ = _compare(project, tmp_path, "--cases", "slow.*cpu")
     assert _row(output, "slow")[-1] == "slower"
 
 

@@ -1,7 +1,6 @@
 """`asv-watch compare --python A B`: what is installed is compared, and nothing is made."""
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from tests.clockwork import timed
 from tests.conftest import commit, git
 from tests.interruptible import run_driver
 from tests.stored import result_file, stored_comparisons
-from tests.torchless import INSTALLED, make_interpreter, project_files
+from tests.torchless import CONFIGURATION, INSTALLED, make_interpreter, project_files
 
 SUITE = "import engine\n" + timed("engine.SECONDS")
 
@@ -65,7 +64,7 @@ def test_asvs_own_existing_environment_is_measured(
     assert content["commit_hash"] == git(project, "rev-parse", "HEAD")
     assert content["env_vars"] == {"OMP_NUM_THREADS": "1"}, "as environments of asv's have it"
     assert content["requirements"] == {"engine": "1.1"}, "what is installed there"
-    assert content["python"] == f"{sys.version_info.major}.{sys.version_info.minor}"
+    assert [content["python"]] == CONFIGURATION["pythons"]
 
 
 def _two_commits(make_repository: Callable[..., Path], file: str) -> Path:

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import pytest
 
-from tests.conftest import ROOT, run
+from tests.conftest import ROOT, run, write_program
 from tests.servers import Quiet, served
 
 REPORT = "lstnet · cpu · forward: worse, +1.5 % (+0.3 to +2.8 %)\n"
@@ -32,11 +32,9 @@ class _WebServer(Quiet, BaseHTTPRequestHandler):
 def test_a_report_that_is_new_is_sent_once(tmp_path: Path) -> None:
     section = (ROOT / "docs" / "answers.md").read_text().partition("Save this as")[2]
     script = section.partition("```sh\n")[2].partition("```")[0]
-    command = tmp_path / ".venv" / "bin" / "asv-watch"
-    command.parent.mkdir(parents=True)
     options = "report --as text --state measured"
-    command.write_text(f'#!/bin/sh\n[ "$*" = "{options}" ] && cat changes.txt\n')
-    command.chmod(0o755)
+    program = f'#!/bin/sh\n[ "$*" = "{options}" ] && cat changes.txt\n'
+    write_program(tmp_path / ".venv/bin/asv-watch", program)
 
     with served(_WebServer) as http_address:
         environment = os.environ | {

@@ -17,7 +17,7 @@ from asv_watch.gate import choice
 from asv_watch.gate import command as gate_command
 from tests import torchless
 from tests.clockwork import CLOCK
-from tests.conftest import REPOSITORY, commit, git, run
+from tests.conftest import REPOSITORY, commit, git, run, write_program
 from tests.interruptible import run_driver
 
 SUITE = f"""{CLOCK}
@@ -53,10 +53,8 @@ def measure(checkout: Path) -> tuple[str, list[dict[str, Any]], str]:
     """Run the step of a workflow; return the gate's status and the uploaded cases and comment."""
     temporary = checkout.with_name("runner")
     shutil.rmtree(temporary, ignore_errors=True)
-    program = temporary / "asv-watch/bin/asv-watch"
-    program.parent.mkdir(parents=True)
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m asv_watch.cli "$@"\n')
-    program.chmod(0o755)
+    program = f'#!/bin/sh\nexec "{sys.executable}" -m asv_watch.cli "$@"\n'
+    write_program(temporary / "asv-watch/bin/asv-watch", program)
     variables = {
         "HOME": str(temporary),
         "CUDA_VISIBLE_DEVICES": "",

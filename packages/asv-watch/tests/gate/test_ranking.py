@@ -89,13 +89,9 @@ Change = Callable[[dict[str, str]], tuple[Side, Changed]]
 
 
 @pytest.fixture
-def repository(make_repository: Callable[..., Path]) -> Path:
-    return make_repository(project_files(SUITE, {"package.py": PACKAGE}))
-
-
-@pytest.fixture
-def change(repository: Path, made_environment: Path) -> Change:
+def change(make_repository: Callable[..., Path], made_environment: Path) -> Change:
     """Commits files; returns the side after that, and what it changed of the package."""
+    repository = make_repository(project_files(SUITE, {"package.py": PACKAGE}))
 
     def commit_files(files: dict[str, str]) -> tuple[Side, Changed]:
         after = commit(repository, files, "Change")
@@ -165,10 +161,9 @@ def _changed(
     ids=["line", "removed line", "decorator", "constant", "comment", "special method"],
 )
 def test_a_diff_is_read_as_the_functions_that_it_changed(
-    repository: Path, old: str, new: str, changed: Changed
+    change: Change, old: str, new: str, changed: Changed
 ) -> None:
-    after = commit(repository, {"package.py": PACKAGE.replace(old, new)}, "Change")
-    assert read_changes(repository, "HEAD~1", after, ["package.py"]) == changed
+    assert change({"package.py": PACKAGE.replace(old, new)})[1] == changed
 
 
 def test_cases_come_in_the_order_of_the_time_in_changed_functions(change: Change) -> None:
@@ -220,12 +215,12 @@ def time_it():
 
 
 def test_a_profile_rests_while_others_are_measured_which_does_not_count_for_its_case(
-    repository: Path, change: Change, monkeypatch: pytest.MonkeyPatch
+    change: Change, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(choice, "_SECONDS_A_CASE", 3)
     side, changed = change({"package.py": NEARER, "benchmarks/noting.py": NOTES_CALLS})
     cases = [MeasurableCase(str(index), "noting.time_it", 30.0) for index in range(20)]
-    notes = repository / "benchmarks/calls"
+    notes = side.suites / "calls"
     with Profiler(side, cases, changed) as profiler:
         assert not profiler.shares
         while not profiler.count_of_answers:

@@ -36,7 +36,7 @@ from asv_watch.gate.result import (
 )
 from asv_watch.judge.graph import BETWEEN_SITTINGS, MachineGraphs
 from asv_watch.records.notes import ChangeNote
-from tests.conftest import REPOSITORY, run
+from tests.conftest import REPOSITORY, run, write_program
 from tests.planted_comparisons import case_values
 
 
@@ -281,8 +281,7 @@ def post(
     files.mkdir(exist_ok=True)
     (files / "pull-request").write_text(number)
     (files / "gate.md").write_bytes(text.encode() if isinstance(text, str) else text)
-    (folder / "gh").write_text(GH)
-    (folder / "gh").chmod(0o755)
+    write_program(folder / "gh", GH)
     path = f"{folder}:{os.environ['PATH']}"
     variables = {"PATH": path, "HEAD": HEAD, "FILES": str(files), "LC_ALL": "C.UTF-8", "AT": at}
     shell = "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", str(script)

@@ -205,22 +205,12 @@ def test_the_newest_comparisons_say_what_is_detectable() -> None:
         assert findings.detectable[MACHINE].middle == pytest.approx(smallest, abs=error)
 
 
-POSITIONS = {commit_hash(number): number for number in range(100)}
-
-
-def commits_of(*pairs: tuple[int, int, float]) -> MeasuredCommits:
-    """Commits that were compared, each pair in a sitting of its own."""
-    sittings = (
-        compared_commits((before, after), {"a": ratio}, at=number)
-        for number, (before, after, ratio) in enumerate(pairs)
-    )
-    graph = MachineGraphs(list(itertools.chain(*sittings))).commits("a")
-    assert graph is not None
-    return MeasuredCommits(graph, POSITIONS, Release("torch", "2.15.0"), "3.11")
-
-
 def test_of_a_long_history_only_what_was_compared_and_neighbours_are_published() -> None:
     for commits, published in ((60, 60 * 59 // 2), (81, 81)):
-        chain = ((n, n + 1, 1.0) for n in range(commits - 1))
-        pairs = commits_of(*chain, (0, commits - 1, 1.0)).all_pairs()
-        assert len(pairs) == published
+        pairs = [*itertools.pairwise(range(commits)), (0, commits - 1)]
+        sittings = (compared_commits(pair, {"a": 1.0}, at=at) for at, pair in enumerate(pairs))
+        graph = MachineGraphs(list(itertools.chain(*sittings))).commits("a")
+        assert graph is not None
+        positions = {commit_hash(number): number for number in range(commits)}
+        measured = MeasuredCommits(graph, positions, Release("torch", "2.15.0"), "3.11")
+        assert len(measured.all_pairs()) == published

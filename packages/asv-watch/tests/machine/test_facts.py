@@ -10,7 +10,7 @@ import pytest
 
 from asv_watch import probes
 from asv_watch.machine.facts import machine_facts, machine_state
-from tests.conftest import run
+from tests.conftest import run, write_program
 
 NVIDIA_SMI = """#!/bin/sh
 echo "$@" >> {asked}
@@ -56,9 +56,7 @@ def test_the_kernels_files_are_read(tmp_path: Path) -> None:
 
 def test_a_gpu_tells_what_it_is_and_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = tmp_path / "asked"
-    tool = tmp_path / "nvidia-smi"
-    tool.write_text(NVIDIA_SMI.format(asked=asked))
-    tool.chmod(0o755)
+    write_program(tmp_path / "nvidia-smi", NVIDIA_SMI.format(asked=asked))
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     facts = machine_facts()
     assert facts["gpu 0 name"] == "NVIDIA H200"

@@ -281,23 +281,19 @@ def test_a_small_change_of_one_day_is_compared_on_another_before_it_is_examined(
     assert all("..".join(commits) in task.name for task in found)
 
 
-def releases(*numbers: str) -> dict[str, tuple[EnvironmentSpec, ...]]:
-    return {"torch": tuple(EnvironmentSpec({"torch": each}, "", Path(each)) for each in numbers)}
-
-
 def test_one_day_changes_of_releases_are_compared_again(make_project: MakeProject) -> None:
     project = make_project(1)
     project.measure(0, NEW, 1, 1)
-    results = project.folder / "results"
     ratios = {"s.time_a(1)": 1.03, "s.time_a(2)": 1.2, "import torch": 1.03}
+    pinned = tuple(EnvironmentSpec({"torch": each}, "", Path(each)) for each in "321")
 
     def compare(before: str, after: str, days_ago: int) -> None:
         at = int(project.now) - days_ago * DAY
         planted = compared_releases(before, after, ratios, half=0.005, at=at, machine="m")
-        store(results, planted)
+        store(project.folder / "results", planted)
 
     def found() -> list[Task]:
-        return list(one_day_changes(project.state(NEW, releases=releases("3", "2", "1"))))
+        return list(one_day_changes(project.state(NEW, releases={"torch": pinned})))
 
     compare("1", "2", 2)
     compare("2", "3", 2)

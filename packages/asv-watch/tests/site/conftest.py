@@ -32,16 +32,10 @@ class Project:
     """A folder with a git repository, results, and an asv.conf.json that names our plugin."""
 
     root: Path
+    html: Path
+    results: Path
     generated: Generated
     layout: Layout
-
-    @property
-    def html(self) -> Path:
-        return self.root / "html"
-
-    @property
-    def results(self) -> Path:
-        return self.root / "results"
 
     @property
     def index(self) -> Any:
@@ -93,7 +87,7 @@ def make_project(root: Path, plan: Plan, **settings: Any) -> Project:
         **settings,
     }
     (root / "asv.conf.json").write_text(json.dumps(configuration))
-    return Project(root, generated, layout)
+    return Project(root, root / "html", generated.results, generated, layout)
 
 
 @pytest.fixture(scope="session")
