@@ -56,6 +56,8 @@ def test_the_first_screen_names_what_lasts_and_not_what_went_away(quiet: Project
     """2.9.1 was slow in one case; 2.10.0 is as fast as 2.8.0 in it, and slow in another."""
     store(quiet.results, compared_releases("2.8.0", "2.9.1", {OTHER: 1.5, CASE: 2.2}))
     store(quiet.results, compared_releases("2.9.1", "2.10.0", {OTHER: 1 / 1.5, CASE: 1.0}))
+    over_many = compared_releases("2.7.1", "2.10.0", {CASE: 1.5}, machine="another")
+    store(quiet.results, over_many)  # which says nothing of 2.10.0 alone
     overview, grid = front_page(quiet.contents())
     assert grid is not None
     [sentence] = overview.lasting

@@ -129,9 +129,10 @@ def _commits_sentence(contents: Contents) -> str:
 
 
 def _release_sentence(histories: Sequence[ReleaseHistory], table: CaseTable) -> str:
-    """Say what the newest release changed in the cases of the first screen."""
-    newest = max((history.releases[-1] for history in histories), key=release_order, default="")
-    measured = [history for history in histories if history.steps[0].after == newest]
+    """Say what the newest release changed in the cases of the first screen, since the last one."""
+    pairs = [(history.steps[0].after, history.steps[0].before) for history in histories]
+    newest = max(pairs, key=lambda pair: tuple(map(release_order, pair)), default=("", ""))
+    measured = [history for history, pair in zip(histories, pairs, strict=True) if pair == newest]
     ratios = [
         ratio
         for history in measured
@@ -151,7 +152,7 @@ def _release_sentence(histories: Sequence[ReleaseHistory], table: CaseTable) -> 
             parts.append(quantities.listed(done) if done else f"{unchanged} of none of {count}")
     if not parts:
         return ""
-    name = f"{measured[0].requirement} {newest}".strip()
+    name = f"{measured[0].requirement} {newest[0]}".strip()
     where = f"{len(measured)} machines" if len(measured) > 1 else measured[0].machine
     return f"{name} {', and '.join(parts)}, on {where}."
 
