@@ -25,7 +25,7 @@ for wanted in sys.argv[2:]:
     module, name = wanted.split(":")
     getattr(importlib.import_module(f"torchspeed.{module}"), name)
 from torchspeed.training.cases import time_to_accuracy_of
-accuracy = time_to_accuracy_of("lenet5", "cpu")["best_test_accuracy"]
+accuracy = time_to_accuracy_of("lenet5", "cpu").best_test_accuracy
 files = [module.__file__ for module in sys.modules.values() if getattr(module, "__file__", None)]
 print(json.dumps([accuracy, "torchvision" in sys.modules, files]))
 """

@@ -283,13 +283,14 @@ def _exchange_rates(config: RunConfig, full: bool) -> list[Point]:
 
     def measure(model: str, horizon: int) -> Values:
         asked = replace(config, model=model, horizon=horizon, **models[model])
-        report = train(asked).as_dict()["forecast"]
+        report = train(asked).forecast
+        assert report is not None  # noqa: S101 - it is a series
         # The mean is so far off that the picture would not show how the others differ.
         baselines = {f"{name}, window of {model}" if name == RIDGE else name: errors
-                     for name, errors in report["baselines"].items() if name != MEAN}  # fmt: skip
+                     for name, errors in report.baselines.items() if name != MEAN}  # fmt: skip
         values: Values = {}
-        for name, accuracy in {f"{model}, here": report["model"], **baselines}.items():
-            quantities = {"RSE": accuracy["rse"], "CORR": accuracy["corr"]}
+        for name, accuracy in {f"{model}, here": report.model, **baselines}.items():
+            quantities = {"RSE": accuracy.rse, "CORR": accuracy.corr}
             values[name] = {q: value for q, value in quantities.items() if value is not None}
         return values
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -11,7 +10,7 @@ from torchspeed.data.embedded import load_dummy
 from torchspeed.data.load import make_loader
 from torchspeed.data.options import DataOptions
 from torchspeed.training.config import RunConfig
-from torchspeed.training.results import RunResult
+from torchspeed.training.results import AccuracyTimes, RunResult
 from torchspeed.training.run import infer, infer_smoothly
 from torchspeed.training.train import train
 from torchspeed.workloads import get_workload
@@ -134,15 +133,15 @@ def jade_phases(mode: str, device: str, size: str) -> dict[str, float]:
     return JADE_MODES[mode](config).medians_s
 
 
-def time_to_accuracy_of(model: str, device: str) -> dict[str, Any]:
+def time_to_accuracy_of(model: str, device: str) -> AccuracyTimes:
     """Train on the embedded digits until 80 % test accuracy, for 20 epochs at most.
 
-    Returns the fields of `AccuracyTimes`. Epochs and accuracy repeat exactly on one machine and
-    thread count; seconds are wall time.
+    Epochs and accuracy repeat exactly on one machine and thread count; seconds are wall time.
     """
     config = RunConfig(
         model=model, data="digits", device=device, batch_size=64, optimiser="sgd", rate=0.1,
         epochs=20, target_accuracy=80,
     )  # fmt: skip
-    columns: dict[str, Any] = train(config).as_dict()["time_to_accuracy"]
-    return columns
+    times = train(config).time_to_accuracy
+    assert times is not None  # noqa: S101 - the run has a target
+    return times

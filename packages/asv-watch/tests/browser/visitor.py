@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Browser, Dialog, Locator, Page, Playwright
 
-FLAGS = ["--disable-gpu"]
+FLAGS = ["--disable-gpu", "--disable-quic"]
 VIEWS = ("#/", "#/changes", "#/timeline", "#/compare", "#/releases", "#/about")
 SECTION = "main > section:not([hidden])"
 """The view that is shown."""
