@@ -90,9 +90,13 @@ const parsed = new WeakMap();
 
 /** @param {BenchmarkSeries} entry @returns {Runs} */
 function parse({ from, v, other = [], reasons = [], stretches = [], pairs = [] }) {
-  const values = /** @type {[CommitIndex, number][]} */ (v.map((value, i) => [from + i, value]));
+  /** @type {Map<CommitIndex, number>} */
+  const values = new Map();
+  v.forEach((value, i) => {
+    if (value !== null) values.set(from + i, value);
+  });
   return {
-    values: new Map(values.filter(([, value]) => value !== null)),
+    values,
     others: other.map(([stop, outcome, reason]) => ({
       stop,
       outcome,

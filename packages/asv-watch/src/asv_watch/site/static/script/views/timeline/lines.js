@@ -18,9 +18,10 @@ const HUES = 8;
  * measured changes only, and runs are dots; else it goes through the runs. Lines have the look of
  * their columns, or each a hue of its own if two are of one column.
  * @param {Series[]} series
+ * @param {number} most values of a series that there is room for; the newest
  * @returns {Promise<SeriesLine[]>}
  */
-export async function seriesLines(series) {
+export async function seriesLines(series, most = Infinity) {
   const rows = [...new Set(series.map(({ case: what }) => what.row))];
   const columns = new Set(series.map(({ case: what }) => what.column));
   const parts = [
@@ -33,7 +34,8 @@ export async function seriesLines(series) {
   const telling = parts.filter((part) => new Set(series.map(part)).size > 1);
   return Promise.all(
     series.map(async (one, nth) => {
-      const { values, others, pairs, stretches } = await runsOf(one);
+      const { values: all, others, pairs, stretches } = await runsOf(one);
+      const values = new Map([...all].slice(-most));
       /** What makes a value relative to the newest level. @param {CommitIndex} stop */
       const scaleAt = (stop) =>
         (stretches.findLast(([first]) => first <= stop) ?? stretches[0])?.[2] ?? 0;

@@ -24,7 +24,7 @@ const NEWEST = 200;
  * @param {Setup} setup
  */
 async function drawSmall(picture, series, setup) {
-  const scene = sceneOf(setup, await seriesLines(series), NEWEST);
+  const scene = sceneOf(setup, await seriesLines(series, NEWEST), NEWEST);
   const { axis, events, lines } = scene;
   const plot = drawLines(picture, lines, { ...axis, ticks: axis.ends, events });
   readable(picture).show(plot, axis.stops, (stop) => readAt(scene, stop));
