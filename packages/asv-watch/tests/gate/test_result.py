@@ -146,12 +146,14 @@ def test_less_is_worse_where_more_is_better() -> None:
         "s.track_a": exact(0.9, 0.8, "%", higher_is_better=True),
         "s.track_b": exact(0.8, 0.9, "%", higher_is_better=True),
         "s.track_c": exact(100, 115, "lines"),
+        "s.track_e": exact(5, 0, "items", higher_is_better=True),
         "s.track_d": (change(-10, unit="%", higher_is_better=True),) * 2,
     }
     measured = result(ratios=ratios, threshold=0.1)
-    assert measured.failing() == ["s.track_c", "s.track_a", "s.track_d"]
+    assert measured.failing() == ["s.track_e", "s.track_c", "s.track_a", "s.track_d"]
     assert measured.in_state(BETTER) == ["s.track_b"]
-    assert sentence(measured) == "3 of 4 cases worse, worst +15.0 %"
+    del ratios["s.track_e"]  # a share of nothing has no size
+    assert sentence(result(ratios=ratios)) == "3 of 4 cases worse, worst +15.0 %"
 
 
 def test_an_exact_value_that_got_worse_fails_whatever_its_sign() -> None:
@@ -257,6 +259,9 @@ def test_intervals_of_the_gate_are_those_of_compare() -> None:
     half = math.log(ratio.interval[1] / ratio.ratio)
     assert half > 2.5 * BETWEEN_SITTINGS["time"]
     assert not is_certain(ratio), "another hour may show less than 2 %"
+    unlike = msgspec.structs.replace(measured, least_spread=0.05)
+    [wider] = judged_ratios([unlike], MachineGraphs(()))
+    assert wider.interval[0] < ratio.interval[0], "other cases of the gate vary by 5 %"
 
 
 JOB = yaml.safe_load((REPOSITORY / ".github/workflows/gate-comment.yml").read_text())["jobs"][

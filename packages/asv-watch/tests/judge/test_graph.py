@@ -111,6 +111,13 @@ def test_one_comparison_alone_has_the_interval_of_a_graph_that_holds_nothing_els
     assert max(widths) < 1.3 * min(widths)
 
 
+def test_a_comparison_in_which_two_sides_are_one_release_joins_nothing() -> None:
+    comparison = compared(LADDER)
+    first, _, *others = comparison.sitting.versions
+    sitting = replace(comparison.sitting, versions=(first, first, *others))
+    assert MachineGraphs([replace(comparison, sitting=sitting)]).releases("torch") == {}
+
+
 def test_a_machine_without_repeats_varies_as_the_documents_say() -> None:
     graphs = MachineGraphs(())
     assert graphs.usual_between("time") == pytest.approx(0.0053, abs=5e-5)
