@@ -75,13 +75,12 @@ def site_values() -> str:
 
 
 def _site_row(row: dict[str, Any], case: str, *differences: str) -> dict[str, Any]:
-    notes = f"{row['hardware']}, {row['framework']}.", *differences, row.get("note", "").strip()
+    source = "{hardware}, {framework}: {document} ({date}), {url}".format(**row)
+    notes = f"{source}.", *differences, row.get("note", "").strip()
     return {
         "case": case.format(**row),
-        "value": row["value"],
-        "unit": "seconds",
-        "source": "{hardware}: {document} ({date}), {url}".format(**row),
-        "note": " ".join(filter(None, notes)),
+        "seconds": row["value"],
+        "source": " ".join(filter(None, notes)),
     }
 
 

@@ -88,7 +88,7 @@ SETTINGS: dict[str, Any] = {
     "about": ["A sentence."],
     "site_url": "https://example.org",
 }
-PUBLISHED = [{"case": CASE, "value": 1.0, "unit": "s", "source": "a", "note": "b"}]
+PUBLISHED = [{"case": CASE, "seconds": 1.0, "source": "a"}]
 
 
 @pytest.fixture(scope="module")

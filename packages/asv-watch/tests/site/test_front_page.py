@@ -100,7 +100,7 @@ def test_speeds_are_of_one_machine_a_device_and_the_fastest_case(tmp_path: Path)
     levels = {"plain": r"^plain\.", "compiled": "'compiled'", "threads": r"^batches\."}
     contents = replace(project, layout=msgspec.structs.replace(LAYOUT, levels=levels)).contents()
     case = "plain.PlainModels.time_forward('darnn', 'cuda')"
-    drawn = speed_table(contents, [PublishedValue(case, 39.7, "seconds", "somebody", "")])
+    drawn = speed_table(contents, [PublishedValue(case, 39.7, "somebody")])
     assert drawn is not None
     columns = {column["name"]: column["where"] for column in drawn["columns"]}
     assert columns == {

@@ -29,13 +29,9 @@ class PublishedValue(msgspec.Struct, frozen=True):
 
     case: str
     """Full name of the case, parameters included."""
-    value: float
-    """Value in ``unit``."""
-    unit: str
+    seconds: float
     source: str
-    """Hardware, title, date and address."""
-    note: str
-    """What differs from the work that is measured here."""
+    """Hardware, title, date and address, and what differs from the work that is measured here."""
 
 
 def read_published(file: Path | None) -> list[PublishedValue]:
@@ -71,7 +67,7 @@ def speed_table(contents: Contents, published: Sequence[PublishedValue]) -> Show
     by_others: dict[tuple[str, ...], list[PublishedValue]] = defaultdict(list)
     for entry in published:
         case = contents.cases.summaries.get(entry.case)
-        if case is not None and entry.unit == "seconds":
+        if case is not None:
             labels = contents.layout.column(case.labels)
             by_others[case.row, *labels[1:]].append(entry)
     return {
@@ -89,10 +85,10 @@ def speed_table(contents: Contents, published: Sequence[PublishedValue]) -> Show
                 "versus": _versus(levels, lines),
                 "published": [
                     {
-                        "text": quantities.quantity(entry.value, "seconds"),
+                        "text": quantities.quantity(entry.seconds, "seconds"),
                         "tip": entry.source,
                     }
-                    for entry in sorted(by_others[key], key=lambda entry: entry.value)[:1]
+                    for entry in sorted(by_others[key], key=lambda entry: entry.seconds)[:1]
                 ],
             }
             for key, levels in rows.items()
