@@ -26,7 +26,7 @@ from scipy.linalg import block_diag
 from scipy.stats import t
 
 Floats = NDArray[np.float64]
-MACHINES = ("ci-2core", "ci-2core-xeon", "ci-2core-xeon6", "ci-2core-zen5")
+MACHINES = ("ci-2core", "ci-2core-xeon", "ci-2core-xeon6", "ci-2core-zen3", "ci-2core-zen5")
 
 
 @dataclass(frozen=True)

@@ -193,7 +193,7 @@ def test_steps_of_releases_and_the_headline_are_what_the_files_say(
     checked = 0
     histories = [history for history in page.releases if history["package"] == "torch"]
     newest = max((history["versions"][-1] for history in histories), key=release_order)
-    counts = Counter[tuple[str, str]]()
+    counts, machines = Counter[tuple[str, str]](), set()
     for history in histories:
         for step in history["steps"]:
             nodes = step["before"], step["after"]
@@ -206,6 +206,7 @@ def test_steps_of_releases_and_the_headline_are_what_the_files_say(
                 checked += 1
                 if step["after"] == newest and page.is_main(case):
                     counts[shown["metric"], shown["verdict"]] += 1
+                    machines.add(history["machine"])
     assert checked > 1000
     wanted = []
     for metric in KINDS:
@@ -213,7 +214,7 @@ def test_steps_of_releases_and_the_headline_are_what_the_files_say(
         worse_and_better = [n for word in ("worse", "better") if (n := counts[metric, word])]
         wanted += [*worse_and_better[:1], total, *worse_and_better[1:]] if total else []
     sentence = page.index["overview"]["title"].removeprefix(f"torch {newest}")
-    assert list(map(int, re.findall(r"\d+", sentence.rpartition(", on ")[0]))) == wanted
+    assert list(map(int, re.findall(r"\d+", sentence))) == [*wanted, len(machines)]
 
 
 def percent(text: str) -> float:

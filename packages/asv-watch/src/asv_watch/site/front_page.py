@@ -133,16 +133,16 @@ def _release_sentence(histories: Sequence[ReleaseHistory], table: CaseTable) -> 
     pairs = [(history.steps[0].after, history.steps[0].before) for history in histories]
     newest = max(pairs, key=lambda pair: tuple(map(release_order, pair)), default=("", ""))
     measured = [history for history, pair in zip(histories, pairs, strict=True) if pair == newest]
-    ratios = [
-        ratio
+    summed = summed_up(measured, table)
+    found = [
+        (history.machine, ratio)
         for history in measured
-        for summed in [summed_up(history, table)]
         for case, ratio in history.steps[0].ratios.items()
         if case in summed and not ratio.exact
     ]
     parts = []
     for metric, (unchanged, worse, better) in _RELEASE_WORDS.items():
-        verdicts = Counter(ratio.verdict for ratio in ratios if ratio.metric == metric)
+        verdicts = Counter(ratio.verdict for _, ratio in found if ratio.metric == metric)
         count = quantities.counted(verdicts.total(), "case")
         done: list[str] = []
         for words, verdict in ((worse, Verdict.WORSE), (better, Verdict.BETTER)):
@@ -153,7 +153,8 @@ def _release_sentence(histories: Sequence[ReleaseHistory], table: CaseTable) -> 
     if not parts:
         return ""
     name = f"{measured[0].requirement} {newest[0]}".strip()
-    where = f"{len(measured)} machines" if len(measured) > 1 else measured[0].machine
+    machines = {machine for machine, _ in found}
+    where = f"{len(machines)} machines" if len(machines) > 1 else min(machines)
     return f"{name} {', and '.join(parts)}, on {where}."
 
 

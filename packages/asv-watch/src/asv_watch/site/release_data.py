@@ -4,7 +4,7 @@ Each ratio is of an interleaved comparison of a release with the one before it, 
 of the project.
 """
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from typing import Any, Literal, Self
 
 import msgspec
@@ -125,7 +125,7 @@ def _history_data(history: ReleaseHistory, contents: Contents) -> ReleaseHistory
     cases = sorted(measured, key=lambda case: (known.get(case, len(known)), case))
     index_of = {case: index for index, case in enumerate(cases)}
     causes = ReleaseCauses(history, contents)
-    summed = summed_up(history, contents.cases)
+    summed = summed_up([history], contents.cases)
     return ReleaseHistoryData(
         history.machine,
         contents.history.machines[history.machine].facts.get("cpu", ""),
@@ -157,13 +157,18 @@ def _case(history: ReleaseHistory, table: CaseTable, case: str, *, is_main: bool
     )
 
 
-def summed_up(history: ReleaseHistory, table: CaseTable) -> Set[str]:
+def summed_up(histories: Iterable[ReleaseHistory], table: CaseTable) -> Set[str]:
     """Return the cases that counts include: those of the first screen, or all without any.
 
     The cost of an import is never included.
     """
-    cases = {case for step in history.steps for case in step.ratios}
-    cases.discard(import_case(history.requirement))
+    cases = {
+        case
+        for history in histories
+        for step in history.steps
+        for case in step.ratios
+        if case != import_case(history.requirement)
+    }
     main = {
         case
         for case in cases
