@@ -99,10 +99,6 @@ class Benchmark(msgspec.Struct, frozen=True):
     """Whether every run of one commit gives the same value, such as a count."""
     timeout: float | None = None
     """Seconds after which one of its cases is stopped."""
-    rounds: int = 1
-    """Number of processes of a run without a comparison."""
-    threshold: str = ""
-    ignore: str = ""
     position: int = 5
     """Sort position of its group, as its suite declares: 0 first, 9 last."""
     short: bool | dict[str, list[Any]] = True
