@@ -99,6 +99,12 @@ class Benchmark(msgspec.Struct, frozen=True):
     """Whether every run of one commit gives the same value, such as a count."""
     timeout: float | None = None
     """Seconds after which one of its cases is stopped."""
+    setup_cache_timeout: float | None = None
+    rounds: int = 1
+    """Number of processes of a run without a comparison."""
+    skip_params: list[list[Any]] = []
+    threshold: str = ""
+    ignore: str = ""
     position: int = 5
     """Sort position of its group, as its suite declares: 0 first, 9 last."""
     short: bool | dict[str, list[Any]] = True

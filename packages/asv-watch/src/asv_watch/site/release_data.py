@@ -4,7 +4,7 @@ Each ratio is of an interleaved comparison of a release with the one before it, 
 of the project.
 """
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, Literal, Self
 
 import msgspec
@@ -157,18 +157,13 @@ def _case(history: ReleaseHistory, table: CaseTable, case: str, *, is_main: bool
     )
 
 
-def summed_up(histories: Iterable[ReleaseHistory], table: CaseTable) -> Set[str]:
+def summed_up(histories: Sequence[ReleaseHistory], table: CaseTable) -> Set[str]:
     """Return the cases that counts include: those of the first screen, or all without any.
 
     The cost of an import is never included.
     """
-    cases = {
-        case
-        for history in histories
-        for step in history.steps
-        for case in step.ratios
-        if case != import_case(history.requirement)
-    }
+    cases = {case for history in histories for step in history.steps for case in step.ratios}
+    cases -= {import_case(history.requirement) for history in histories}
     main = {
         case
         for case in cases
