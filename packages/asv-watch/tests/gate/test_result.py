@@ -153,7 +153,8 @@ def test_less_is_worse_where_more_is_better() -> None:
     assert measured.failing() == ["s.track_e", "s.track_c", "s.track_a", "s.track_d"]
     assert measured.in_state(BETTER) == ["s.track_b"]
     del ratios["s.track_e"]  # a share of nothing has no size
-    assert sentence(result(ratios=ratios)) == "3 of 4 cases worse, worst +15.0 %"
+    sized = result(ratios=ratios, threshold=0.1)
+    assert sentence(sized) == "3 of 4 cases worse, worst +15.0 %"
 
 
 def test_an_exact_value_that_got_worse_fails_whatever_its_sign() -> None:
