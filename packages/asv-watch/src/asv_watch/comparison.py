@@ -12,6 +12,7 @@ import math
 import statistics
 from collections.abc import Sequence
 from enum import Enum
+from functools import cached_property
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -198,7 +199,9 @@ class Ratio(msgspec.Struct, frozen=True):
         return self.differs and not self.exact and is_small and self.days_showing < ENOUGH_DAYS
 
 
-class Comparison(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class Comparison(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, dict=True
+):
     """One case in one sitting, with the numbers of its versions."""
 
     case: str
@@ -334,11 +337,15 @@ class Comparison(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
         Args:
             usual_spread: usual standard deviation of rounds' ratios on the machine.
         """
+        return self._star.corrected(usual_spread) if self._star else None
+
+    @cached_property
+    def _star(self) -> Star[int] | None:
         measured = self.measured_sides
         rounds = _complete(self._compared_rounds, measured)
         if self.exact or len(measured) < 2 or len(rounds) < 2 or not _has_ratios(rounds):
             return None
-        logs, variances = levels(rounds, usual_spread)
+        logs, variances = levels(rounds)
         return Star(tuple(measured), tuple(logs), tuple(variances), len(rounds) - 1)
 
     @property

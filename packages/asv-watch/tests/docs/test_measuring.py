@@ -13,8 +13,8 @@ MEASURING = (Path(__file__).parents[2] / "docs" / "measuring.md").read_text()
 def test_the_measured_change() -> None:
     line = next(line for line in MEASURING.splitlines() if line.startswith("    1.046"))
     ratios = [float(word) for word in line.split()]
-    logs, variances = levels([(1.0, ratio) for ratio in ratios], usual_spread=0.015)
-    star = Star(("a", "b"), tuple(logs), tuple(variances), len(ratios) - 1)
+    logs, variances = levels([(1.0, ratio) for ratio in ratios])
+    star = Star(("a", "b"), tuple(logs), tuple(variances), len(ratios) - 1).corrected(0.015)
     answer = star.estimate(0, 1, between=0.0047)
     low, high = answer.interval
     assert f"exp({answer.log:.4f}) = {answer.ratio:.4f}" in MEASURING

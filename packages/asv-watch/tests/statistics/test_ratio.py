@@ -55,8 +55,8 @@ def test_a_difference_is_certain_and_large_enough(
 
 def star(nodes: str, rounds: list[tuple[float, ...]]) -> Star[str]:
     """A sitting in which each node was measured once a round."""
-    logs, variances = levels(rounds, 0.0)
-    return Star(tuple(nodes), tuple(logs), tuple(variances), len(rounds) - 1)
+    logs, variances = levels(rounds)
+    return Star(tuple(nodes), tuple(logs), tuple(variances), len(rounds) - 1).corrected(0.0)
 
 
 def _sitting(rng: np.random.Generator, truth: dict[str, float], between: float) -> Star[str]:
@@ -82,7 +82,7 @@ def test_a_noisy_side_has_the_wide_intervals_and_an_odd_process_moves_no_level()
     spreads = np.array([0.005, 0.005, 0.05, 0.005])
     rounds = np.exp(rng.normal(0.0, spreads, (40, 4)))
     rounds[3, 0] *= 1.4
-    logs, variances = levels(rounds.tolist(), 0.0)
+    logs, variances = levels(rounds.tolist())
     assert np.abs(logs - logs[1])[[0, 3]].max() < 0.005
     assert variances[2] > 8 * variances[[1, 3]].max()
 

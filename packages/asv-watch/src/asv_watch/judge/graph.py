@@ -27,7 +27,7 @@ import msgspec
 from asv_watch.comparison import DAY, Comparison, Metric, Ratio, Sitting, is_import
 from asv_watch.records.store import read_record
 from asv_watch.statistics.graph import Estimate, RatioGraph, Star, fit_between
-from asv_watch.statistics.rule import MINIMUM_EFFECT
+from asv_watch.statistics.rule import MINIMUM_EFFECT, verdict
 from asv_watch.text import quantities
 
 Node = Hashable
@@ -98,19 +98,22 @@ class CaseGraph(RatioGraph[Node]):
         days = self._days_showing(ratio, before, after)
         return msgspec.structs.replace(ratio, days_showing=days)
 
-    def _days_showing(self, ratio: Ratio, before: Node, after: Node) -> int:
+    @cached_property
+    def _days(self) -> tuple[RatioGraph[Node], ...]:
+        """The graphs of what was measured on one day (UTC) each."""
         by_day: dict[int, list[Star[Node]]] = defaultdict(list)
         for comparison, star in zip(self._comparisons, self.stars, strict=True):
             by_day[comparison.at // DAY].append(star)
-        count = 0
-        for stars in by_day.values():
-            estimate = RatioGraph(stars, self.between).estimate(before, after)
-            if estimate is not None:
-                of_day = msgspec.structs.replace(
-                    ratio, ratio=estimate.ratio, interval=estimate.interval
-                )
-                count += of_day.differs and of_day.verdict is ratio.verdict
-        return count
+        return tuple(RatioGraph(stars, self.between) for stars in by_day.values())
+
+    def _days_showing(self, ratio: Ratio, before: Node, after: Node) -> int:
+        estimates = (day.estimate(before, after) for day in self._days)
+        verdicts = [
+            verdict(day.ratio, day.interval, higher_is_better=ratio.higher_is_better)
+            for day in estimates
+            if day is not None
+        ]
+        return verdicts.count(ratio.verdict)
 
     def contradictions(self) -> Iterator[bool]:
         """Tell for each further version of each comparison whether others contradict its ratio.

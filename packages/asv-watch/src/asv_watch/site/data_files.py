@@ -142,7 +142,7 @@ def series_in_a_file(contents: Contents) -> int:
 def write_benchmarks(folder: Path, contents: Contents) -> None:
     """Write the files of every benchmark."""
     share = series_in_a_file(contents)
-    by_subject: dict[tuple[str, str], list[SeriesSummary]] = defaultdict(list)
+    by_subject: dict[tuple[str, ...], list[SeriesSummary]] = defaultdict(list)
     for row in contents.series:
         by_subject[_subject(row, contents)].append(row)
     comparisons, explained = _comparisons(contents), explained_cases(contents)
@@ -264,13 +264,13 @@ def description(benchmark: Benchmark) -> str:
     return next((text for text in map(ast.get_docstring, documented) if text), "")
 
 
-def _subject(row: SeriesSummary, contents: Contents) -> tuple[str, str]:
-    """Return the subject of a series: its row, with its group if rows are functions' names."""
-    return row.row, "" if contents.layout.rows else row.group
+def _subject(row: SeriesSummary, contents: Contents) -> tuple[str, ...]:
+    """Return what a series is about: setup, row, and its group if rows are functions' names."""
+    return *row.setup, row.row, "" if contents.layout.rows else row.group
 
 
 def _is_related(row: SeriesSummary, other: SeriesSummary) -> bool:
-    if row.benchmark is other.benchmark or not other.has_value or row.setup != other.setup:
+    if row.benchmark is other.benchmark or not other.has_value:
         return False
     labels, others = row.labels, other.labels
     return all(

@@ -31,7 +31,7 @@ from typing import Generic, NamedTuple, TypeVar
 import msgspec
 import numpy as np
 
-from asv_watch.statistics.ratio import Floats, Indices, quantile
+from asv_watch.statistics.ratio import Floats, Indices, quantile, spread_of_few
 
 BETWEEN = np.array([0, 0.001, 0.002, 0.003, 0.005, 0.007, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1])
 """The standard deviations between sittings that are considered, as logarithms."""
@@ -72,7 +72,20 @@ class Star(msgspec.Struct, Generic[Node], frozen=True):
     variances: tuple[float, ...]
     """Variance of each level, from the rounds alone."""
     freedom: float
-    """Degrees of freedom of the variances."""
+    """Degrees of freedom of the variances: one less than the number of rounds."""
+
+    def corrected(self, usual_spread: float) -> Star[Node]:
+        """Return it with larger variances where a few rounds may agree by luck.
+
+        Args:
+            usual_spread: usual standard deviation of rounds' ratios on the machine.
+        """
+        rounds = int(self.freedom) + 1
+        spreads = (math.sqrt(2 * rounds * variance) for variance in self.variances)
+        variances = (spread_of_few(spread, rounds, usual_spread) ** 2 for spread in spreads)
+        return msgspec.structs.replace(
+            self, variances=tuple(variance / 2 / rounds for variance in variances)
+        )
 
     def estimate(self, before: int, after: int, between: float) -> Estimate:
         """Return the ratio of two of its versions, by index, as if nothing else was measured.

@@ -84,7 +84,7 @@ def estimate_ratio(
     return math.exp(middle), (math.exp(middle - half), math.exp(middle + half))
 
 
-def levels(rounds: Sequence[Sequence[float]], usual_spread: float) -> tuple[Floats, Floats]:
+def levels(rounds: Sequence[Sequence[float]]) -> tuple[Floats, Floats]:
     """Return the level of each side, and the variance of each level from the rounds alone.
 
     Levels are logarithms relative to their mean. The level of a side is the mean, over all sides,
@@ -95,8 +95,6 @@ def levels(rounds: Sequence[Sequence[float]], usual_spread: float) -> tuple[Floa
 
     Args:
         rounds: at least two; one number above zero for each side, of at least two.
-        usual_spread: usual standard deviation of rounds' ratios on this machine, towards which
-            that of few rounds is corrected.
     """
     logs = np.log(np.asarray(rounds, float))
     count, sides = logs.shape
@@ -110,8 +108,7 @@ def levels(rounds: Sequence[Sequence[float]], usual_spread: float) -> tuple[Floa
         own = np.maximum((own - mean / sides) / (1 - 2 / sides), mean / 10)
     else:
         own = np.full(sides, mean)
-    corrected = [spread_of_few(math.sqrt(2 * side), count, usual_spread) ** 2 / 2 for side in own]
-    return (ratios - ratios.T).mean(axis=1), np.array(corrected) / count
+    return (ratios - ratios.T).mean(axis=1), own / count
 
 
 def middle_of_means(values: Sequence[float]) -> float:
