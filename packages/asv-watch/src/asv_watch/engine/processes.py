@@ -30,7 +30,7 @@ import time
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Literal, TypedDict
+from typing import IO, Any, Literal, TypedDict
 
 import msgspec
 import psutil
@@ -512,35 +512,31 @@ def _start_missing(
     for together in groups.values():
         first = together[0]
         preload, shared = (first.preload, first.shared) if case.is_timed else ((), ())
-        requests, answers = [os.pipe() for _ in together], [os.pipe() for _ in together]
-        files = [
-            (asked[0], answering[1], server.errors)
-            for server, asked, answering in zip(together, requests, answers, strict=True)
-        ]
-        sides = [
+        pipes = [(*os.pipe(), *os.pipe()) for _ in together]
+        sides: list[dict[str, Any]] = [
             {
-                "files": of_side,
+                "files": (request_reader, answer_writer, server.errors),
                 "folder": str(server.folder),
                 "source": str(server.side.source),
                 "planted": server.side.planted,
             }
-            for server, of_side in zip(together, files, strict=True)
+            for server, (request_reader, _, _, answer_writer) in zip(together, pipes, strict=True)
         ]
         child = children.Child(
             first.side.command(probes.MEASURE, json.dumps(sides), *preload, "--", *shared),
             stdin=subprocess.DEVNULL,
             stdout=first.errors,
             stderr=first.errors,
-            pass_fds=list(itertools.chain(*files)),
+            pass_fds=list(itertools.chain(*(side["files"] for side in sides))),
             cwd=first.folder,
             env={"PYTHONHASHSEED": str(first.seed), **first.side.variables, "PYTHONPATH": ""},
         )
         siblings: list[Connection] = []
-        for server, asked, answering in zip(together, requests, answers, strict=True):
-            os.close(asked[0])
-            os.close(answering[1])
-            lines = children.Lines(os.fdopen(answering[0], "rb", 0), memory_limit)
-            connection = Connection(child, siblings, os.fdopen(asked[1], "wb", 0), lines)
+        for server, (reader, requests, answers, writer) in zip(together, pipes, strict=True):
+            os.close(reader)
+            os.close(writer)
+            lines = children.Lines(os.fdopen(answers, "rb", 0), memory_limit)
+            connection = Connection(child, siblings, os.fdopen(requests, "wb", 0), lines)
             siblings.append(connection)
             server.use(connection, case)
 

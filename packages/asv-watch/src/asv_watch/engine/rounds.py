@@ -1,11 +1,8 @@
 """The rounds of the cases of one measurement: by which clock, and when they are enough.
 
-Every case gets the fewest rounds of the `Sampling`; a case whose interval is still too wide gets
-more. Sampling stops when the interval is narrow enough (`asv_watch.statistics.rule`), unless the
-ratio is doubtful: then the case gets as many rounds again, once, and all of them count. A
-difference rests on five rounds at least. For large differences half of the interval may be 10 % of
-the difference: a ratio ten half-widths from 1 is no coincidence. With three or more sides, the
-ratio of each to the next has to be known; a side that fails is left out, and the others go on.
+`Sampling` says when a case needs no further round. A difference rests on five rounds at least.
+With three or more sides, the ratio of each to the next has to be known; a side that fails is left
+out, and the others go on.
 
 A round of a case that times nothing is one value of each side, so peak memory gets a ratio with
 its interval as times do. Three rounds suffice for such a case if it does not differ. A tracked
@@ -32,6 +29,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import truediv
 
 from asv_watch.comparison import Clock, Comparison, Rounds, metric_of
 from asv_watch.engine import processes
@@ -80,8 +78,8 @@ class Sampling:
     measured again, once, provided that the interval is at most twice as wide as wanted, or that
     it would exclude 1 with as many rounds again if the ratio and the spread stayed."""
     share_of_difference: float = 0.1
-    """For large differences the half width may be this share of the difference: a time
-    2.4 times as long is precise enough at ±9 %."""
+    """For large differences the half width may be this share of the difference: a ratio ten
+    half-widths from 1 is no coincidence."""
     change_if_busy: float = 0.0
     """On a busy machine a case needs no further round either once it is known whether there is a
     change of this size (0.05 is 5 %, `asv_watch.statistics.rule`); 0 if a ratio has to be as
@@ -132,10 +130,8 @@ class _OpenCase:
         rounds = [[seconds(n, clock) for n in numbers if n] for numbers in self.rounds]
         if any(min(values) <= 0 for values in rounds):
             return [() for _ in rounds[0][1:]]
-        return [
-            tuple(values[index + 1] / values[index] for values in rounds)
-            for index in range(len(rounds[0]) - 1)
-        ]
+        pairs = itertools.pairwise(zip(*rounds, strict=True))
+        return [tuple(map(truediv, after, before)) for before, after in pairs]
 
 
 class RoundsOfCases:
