@@ -1,13 +1,8 @@
 """Makes environments as asv does, and builds the package of a commit for them.
 
-**asv_runner.** It decides how samples are taken, and asv installs its newest release into every
-new environment. Here asv installs the release that this package requires, also into an
-environment that holds another one.
-
-**Building.** `asv_watch.asv.conf` has the commands for a project that names none. For the
-project's own commands, the environment gets the build requirements of each commit, even if other
-commits have others. The package is put into a folder of its own, so that two commits can be
-imported in one environment at the same time.
+asv_runner decides how samples are taken, and asv installs its newest release into every new
+environment. Here asv installs the release that this package requires, also into an environment
+that holds another one.
 """
 
 import contextlib
@@ -65,11 +60,6 @@ def installed_in(folder: Path) -> frozenset[tuple[str, int]]:
         if path.name != "__pycache__":
             found.append((path.name, stamped.stat().st_mtime_ns if stamped.exists() else 0))
     return frozenset(found)
-
-
-def mark_as_damaged(folder: Path) -> None:
-    """Let the next use of an environment make it anew."""
-    (folder / INFORMATION).unlink(missing_ok=True)
 
 
 def _releases(folder: Path, name: str) -> set[str]:

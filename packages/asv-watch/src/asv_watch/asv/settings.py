@@ -324,9 +324,8 @@ def select_environments(
         spec for spec in environments if wanted in {spec.version, str(spec.release), spec.name}
     )
     if not selected:
-        known = (
-            ", ".join(str(spec.release) for spec in environments if spec.release) or "no release"
-        )
+        pinned = [str(spec.release) for spec in environments if spec.release]
+        known = ", ".join(pinned) or "no release"
         raise WatchError(f"asv.conf.json pins no release {wanted}; it pins {known}")
     return selected
 

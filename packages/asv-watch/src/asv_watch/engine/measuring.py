@@ -185,9 +185,7 @@ def _measure(
             raise MachineError(f"{case.name} on {error}") from error
         else:
             by_side = dict(zip(active, numbers, strict=True))
-            round_numbers: processes.Round = tuple(
-                by_side.get(index) for index in range(len(servers))
-            )
+            round_numbers = tuple(map(by_side.get, range(len(servers))))
             keep_round(case, round_numbers)
             return measured.add(case, round_numbers)
     return message

@@ -36,7 +36,7 @@ import msgspec
 import psutil
 
 from asv_watch import probes
-from asv_watch.asv.environments import installed_in, mark_as_damaged
+from asv_watch.asv.environments import INFORMATION, installed_in
 from asv_watch.comparison import Clock, Finite
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.workplace import Side
@@ -270,7 +270,7 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
         folder = self.side.environment.folder
         changed = sorted({name for name, _ in self._installed ^ installed_in(folder)})
         if changed:
-            mark_as_damaged(folder)
+            (folder / INFORMATION).unlink(missing_ok=True)  # the next use makes it anew
             others = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
             raise MachineError(
                 f"{self.side.name}: {folder} was changed meanwhile ({changed[0]}{others}); "

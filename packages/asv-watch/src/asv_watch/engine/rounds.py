@@ -204,12 +204,11 @@ class RoundsOfCases:
 
         The spread of a case counts as at least that of the median case.
         """
-        ready = {
-            case: opened
+        ratios = {
+            case: opened.ratios()
             for case, opened in self.open.items()
             if len(opened.rounds) >= self._fewest_rounds(case)
         }
-        ratios = {case: opened.ratios() for case, opened in ready.items()}
         self._spreads |= {
             case: max(map(spread_of_rounds, case_pairs))
             for case, case_pairs in ratios.items()

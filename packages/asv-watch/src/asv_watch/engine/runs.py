@@ -33,7 +33,7 @@ from asv_watch.records import asv_files
 from asv_watch.records.records import FORKED, NOT_FORKED, PROCESSES, case_name
 from asv_watch.records.store import RunKey, newest_of_runs, read_record
 from asv_watch.versions.git import ask_git, commits_changing
-from asv_watch.versions.version import Version, distribution
+from asv_watch.versions.version import distribution
 
 
 class NoCaseError(WatchError):
@@ -96,14 +96,13 @@ def measure_commit(
     print(f"{subject}\n  with {environment.label}, on {workplace.machine}", flush=True)
     started = time.monotonic()
     side = commit_side(workplace, commit, environment)
-    assert side.version is not None  # noqa: S101 - it is a commit
     benchmarks, failures = _list(workplace, side, commit)
     selected = list(select_cases(benchmarks, selection, workplace.declared))
     if not selected:
         raise NoCaseError(f"no case matches {selection}; try a part of a name")
     outcomes: Outcomes = {suite: (Outcome.FAILED, reason) for suite, reason in failures.items()}
-    with exported(workplace, side, side.version, benchmarks):
-        known = _known(workplace, side.version, environment, benchmarks)
+    with exported(workplace, commit, environment, benchmarks):
+        known = _known(workplace, commit, environment, benchmarks)
         missing: list[MeasurableCase] = []
         unable: list[Comparison] = []
         for case in selected:
@@ -159,27 +158,26 @@ def newest_first(suites: Path, cases: Iterable[MeasurableCase]) -> list[Measurab
 
 @contextlib.contextmanager
 def exported(
-    workplace: Workplace, side: Side, version: Version, benchmarks: Benchmarks
+    workplace: Workplace, commit: str, environment: EnvironmentSpec, benchmarks: Benchmarks
 ) -> Iterator[None]:
     """Export all that is stored of a commit to asv's file, however the block ends."""
-    configuration, environment = workplace.configuration, side.environment
-    path = result_file(configuration.results, workplace.machine, version.commit, environment)
+    configuration = workplace.configuration
+    path = result_file(configuration.results, workplace.machine, commit, environment)
     store_machine(configuration.results, workplace.machine)
-    date = ask_git(configuration.repository, "log", "-1", "--format=%at", version.commit)
+    date = ask_git(configuration.repository, "log", "-1", "--format=%at", commit)
     try:
         yield
     finally:
-        measured = _measured(workplace, version, environment)
-        if measured:
-            export_run(path, version.commit, int(date), environment, benchmarks, measured)
+        if measured := _measured(workplace, commit, environment):
+            export_run(path, commit, int(date), environment, benchmarks, measured)
 
 
 def _measured(
-    workplace: Workplace, version: Version, environment: EnvironmentSpec
+    workplace: Workplace, commit: str, environment: EnvironmentSpec
 ) -> dict[str, Comparison]:
     """Return what the record has of a commit in an environment, by case."""
     comparisons, _ = read_record(workplace.configuration.results, workplace.machine)
-    key = RunKey(workplace.machine, environment.stored_as, version.commit)
+    key = RunKey(workplace.machine, environment.stored_as, commit)
     cases = newest_of_runs(comparisons).get(key, {})
     return {
         name: case for name, case in cases.items() if case.outcome(0)[0] is not Outcome.NEVER_RUN
@@ -187,7 +185,7 @@ def _measured(
 
 
 def _known(
-    workplace: Workplace, version: Version, environment: EnvironmentSpec, benchmarks: Benchmarks
+    workplace: Workplace, commit: str, environment: EnvironmentSpec, benchmarks: Benchmarks
 ) -> Outcomes:
     """Return what is stored of the cases of today's code, by the engine or by `asv run`."""
     versions = {
@@ -197,14 +195,14 @@ def _known(
     }
     known: Outcomes = {}
     results = workplace.configuration.results
-    path = result_file(results, workplace.machine, version.commit, environment)
+    path = result_file(results, workplace.machine, commit, environment)
     with contextlib.suppress(asv_files.DamagedError):  # or missing: it is measured anew
         stored = asv_files.read_results(path)
         for name, of_code in stored.benchmark_version.items():
             for params, run in asv_files.runs_of(stored, name):
                 if versions.get(case := case_name(name, params)) == of_code:
                     known[case] = run.outcome, run.reason
-    for name, measured in _measured(workplace, version, environment).items():
+    for name, measured in _measured(workplace, commit, environment).items():
         if versions.get(name) == measured.benchmark_version:
             known[name] = measured.outcome(0)
     return known

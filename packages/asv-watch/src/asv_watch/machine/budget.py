@@ -29,14 +29,16 @@ def parse_duration_s(text: str) -> float:
         spaced += "s"
     parts = re.findall(_PART, spaced)
     duration_s = sum(float(number) * _UNITS_S[unit] for number, unit in parts)
-    remedy = "give a duration such as 4h, 90min or 1h30min"
     if not re.fullmatch(f"(?:{_PART})+", spaced):
-        raise WatchError(f"the time limit {text[:100]!r} is not a duration; {remedy}")
-    if duration_s == 0:
-        raise WatchError(f"the time limit {text[:100]!r} leaves no time to measure; {remedy}")
-    if duration_s > _LONGEST_S:
-        raise WatchError(f"the time limit {text[:100]!r} is longer than a year; {remedy}")
-    return duration_s
+        fault = "is not a duration"
+    elif duration_s == 0:
+        fault = "leaves no time to measure"
+    elif duration_s > _LONGEST_S:
+        fault = "is longer than a year"
+    else:
+        return duration_s
+    remedy = "give a duration such as 4h, 90min or 1h30min"
+    raise WatchError(f"the time limit {text[:100]!r} {fault}; {remedy}")
 
 
 class Budget:

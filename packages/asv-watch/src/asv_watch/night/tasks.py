@@ -255,8 +255,7 @@ def compare_task(
             return
         counted = quantities.counted(len(missing), "case")
         print(f"{_titled(commit)}\n  against {old.name}: {counted}", flush=True)
-        assert new.version is not None  # noqa: S101 - it is a commit
-        with exported(workplace, new, new.version, benchmarks):
+        with exported(workplace, commit.hash, environment, benchmarks):
             conditions = conditions_of(workplace, new)
             measured = measure(workplace, (old, new), missing, kind, conditions=conditions)
         tally.add_failures(measured.between(0, 1).failures, f"against {against}")
