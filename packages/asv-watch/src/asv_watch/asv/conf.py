@@ -108,8 +108,8 @@ def available_type(wanted: str) -> str:
     Raises:
         WatchError: no asv makes environments of the wanted type.
     """
-    known = {cls.tool_name for cls in asv.util.iter_subclasses(asv.environment.Environment)}
-    known = {name for name in known if name}
+    classes = asv.util.iter_subclasses(asv.environment.Environment)
+    known = {cls.tool_name for cls in classes if cls.tool_name}
     has_program = shutil.which(wanted) or (wanted == "conda" and os.environ.get("CONDA_EXE"))
     if wanted in known and (has_program or wanted not in {"conda", "uv"}):
         return wanted

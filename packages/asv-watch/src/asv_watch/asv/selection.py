@@ -17,11 +17,7 @@ def pattern_of(case: str) -> str:
 
 @functools.lru_cache(maxsize=64)
 def case_pattern(text: str, origin: str = "cases") -> re.Pattern[str]:
-    """Compile an expression of the command line or of asv.conf.json.
-
-    Args:
-        text: the expression.
-        origin: what messages call it, such as ``--cases``.
+    """Compile an expression of the command line or of asv.conf.json; messages name its origin.
 
     Raises:
         WatchError: it is not a regular expression, or is nested too deeply.

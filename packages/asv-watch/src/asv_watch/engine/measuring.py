@@ -54,19 +54,10 @@ def measure_cases(
 ) -> list[Comparison]:
     """Measure cases of all sides, those that time something first, one suite after the other.
 
-    Args:
-        sides: the versions; each is compared with the next.
-        cases: what to measure.
-        keep: called with each case that is finished. An interrupt first finishes the cases
-            that have rounds enough.
-        sampling: how many rounds each case gets.
-        kept: rounds of an earlier start, by case.
-        keep_round: called with each round.
-        budget: time limit that these cases share with others; the time left is no longer.
-        later: how many rounds other cases will take afterwards, for the estimate of the time left.
-
-    Returns:
-        The cases in the order in which they were finished.
+    ``keep`` is called with each finished case, and an interrupt first finishes those that have
+    rounds enough; ``keep_round`` is called with each round. ``kept`` are the rounds of an earlier
+    start, by case. The time left that is shown counts the ``later`` rounds of other cases, and is
+    no longer than what is left of the ``budget``. Cases are returned as they were finished.
 
     Raises:
         MachineError: the machine is to blame, such as a full disk; finished cases are kept.

@@ -230,11 +230,8 @@ class Side:
 def side(workplace: Workplace, text: str, release: str = settings.NEWEST) -> Side:
     """Make one side from what a person typed.
 
-    Args:
-        workplace: the checkout.
-        text: a commit, tag or branch, or ``.`` for the working tree as it is; optionally
-            followed by ``@`` and a release: ``v1@2.14.1``.
-        release: the release if ``text`` names none.
+    It is a commit, tag or branch, or ``.`` for the working tree as it is. ``@`` and a release may
+    follow, as in ``v1@2.14.1``; without one, ``release`` counts.
 
     Raises:
         WatchError: there is no such commit or release, or the commit has no package.

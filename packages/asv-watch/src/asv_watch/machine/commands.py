@@ -98,12 +98,9 @@ def run_command(
 ) -> str:
     """Run a command and return what it printed; options are those of `subprocess.Popen`.
 
-    Args:
-        command: the program and its arguments.
-        timeout_s: seconds after which it is ended, with the processes that it started.
-        installs: whether it installs packages, and so waits for the package index.
-        watch: its limit of memory, if that is not the usual one.
-        options: such as ``cwd``.
+    After ``timeout_s`` it is ended, with the processes that it started. One that
+    ``installs`` packages waits for the package index. ``watch`` has its limit of memory, if that
+    is not the usual one.
 
     Raises:
         MachineError: it failed because of the machine or the package index.

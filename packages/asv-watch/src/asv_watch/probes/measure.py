@@ -660,7 +660,7 @@ def _start_side(
 ) -> int:
     """Start the process of a side and return its id: a fork, or a new one if there are threads."""
     if not (may_fork and _can_fork()):
-        command = [sys.executable, "-P", __file__, suites, json.dumps([side]), *modules]
+        command = [sys.executable, "-P", __file__, suites, json.dumps([side]), *modules, "--"]
         return subprocess.Popen(command, pass_fds=side["files"]).pid
     return _fork(lambda: _run_side(side, sides, suites, modules))
 
@@ -696,6 +696,5 @@ def main(
 
 
 if __name__ == "__main__":
-    named = sys.argv[3:]
-    end = named.index("--") if "--" in named else len(named)
-    main(sys.argv[1], json.loads(sys.argv[2]), named[:end], named[end + 1 :])
+    end = sys.argv.index("--")
+    main(sys.argv[1], json.loads(sys.argv[2]), sys.argv[3:end], sys.argv[end + 1 :])

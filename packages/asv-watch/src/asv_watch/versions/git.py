@@ -10,7 +10,7 @@ import os
 import subprocess
 import tempfile
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
@@ -93,7 +93,7 @@ def run_git(repository: Path, *arguments: str, **variables: str) -> str:
     Raises:
         WatchError: git is missing or fails; the message quotes git's first line.
     """
-    done = _run(repository, arguments, variables)
+    done = _run(repository, *arguments, **variables)
     if done.returncode != 0:
         lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
         message = lines[0] if lines else f"exit status {done.returncode}"
@@ -118,17 +118,15 @@ def find_commit(repository: Path, name: str) -> str:
 
 def ask_git(repository: Path, *arguments: str) -> str:
     """Run git in a repository; return what it prints, stripped, or ``""`` if it fails."""
-    done = _run(repository, arguments)
+    done = _run(repository, *arguments)
     return done.stdout.decode("utf-8", "replace").strip() if done.returncode == 0 else ""
 
 
 def commits_changing(repository: Path, span: str, paths: Sequence[str]) -> list[str]:
     """List the hashes of commits along the first parents that change a file below the paths.
 
-    Args:
-        repository: A checkout or a bare repository.
-        span: A commit, with all before it, or ``BEFORE..AFTER``.
-        paths: All commits are listed, oldest first, if there are none.
+    The span is a commit, with all before it, or ``BEFORE..AFTER``. The oldest comes first; without
+    paths, all are listed.
     """
     return ask_git(
         repository, "rev-list", "--first-parent", "--reverse", span, "--", *paths
@@ -194,7 +192,7 @@ def export_commit(repository: Path, commit: str, folder: Path) -> None:
 
 
 def _run(
-    repository: Path, arguments: tuple[str, ...], variables: Mapping[str, str] | None = None
+    repository: Path, *arguments: str, **variables: str
 ) -> subprocess.CompletedProcess[bytes]:
     own = {name: value for name, value in os.environ.items() if name not in _REDIRECTIONS}
     try:
@@ -202,7 +200,7 @@ def _run(
             ["git", "-C", str(repository), *arguments],
             capture_output=True,
             check=False,
-            env=own | {"LC_ALL": "C"} | dict(variables or {}),
+            env=own | {"LC_ALL": "C"} | variables,
         )
     except FileNotFoundError as error:
         raise WatchError("git was not found: install git and put it on PATH") from error
@@ -249,11 +247,8 @@ def read_ancestry(
 ) -> Ancestry:
     """Read the commits of a branch after one of them, with those that each merge brought in.
 
-    Args:
-        repository: A checkout or a bare repository.
-        line: Commits of the branch along the first parents, oldest first; some may be missing.
-        since: Full hash of one of them.
-        paths: Files and folders; those that the newest commit lacks are ignored.
+    ``line`` has commits of the branch along the first parents, oldest first; some may be missing.
+    ``since`` is the full hash of one of them. Paths that the newest commit lacks are ignored.
     """
     first = next(index for index, commit in enumerate(line) if commit.hash == since)
     if line[-1].hash == since:
