@@ -108,10 +108,7 @@ def list_cases(
 
 
 def list_benchmarks(
-    workplace: Workplace,
-    sides: Sequence[Side],
-    pattern: str = "",
-    import_s: float = math.inf,
+    workplace: Workplace, sides: Sequence[Side], pattern: str = "", import_s: float = math.inf
 ) -> Listing:
     """Make missing environments, and list the suites' benchmarks.
 

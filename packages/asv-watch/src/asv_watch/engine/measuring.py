@@ -352,19 +352,12 @@ def measure(
     """Measure sides interleaved, first times and then other values; store each finished case.
 
     An interrupted measurement continues with the rounds that it had stored, and so does one whose
-    time was over. A working tree is recognised by its content.
+    ``budget`` was over, which returns what the rounds tell so far of unfinished cases. A working
+    tree is recognised by its content.
 
-    Args:
-        workplace: the checkout, whose suites measure all sides.
-        sides: the versions; each is compared with the next.
-        cases: what to measure.
-        kind: by default it follows from what differs between the sides.
-        sampling: how many rounds a case gets.
-        extra: results of the same comparison that no suite measures; stored first.
-        budget: time limit; when it is over, the finished cases are returned, and what the rounds
-            tell so far of others.
-        conditions: of the last version, if this is also a run of it.
-        keep: called with each case that is finished.
+    By default, the kind follows from what differs between the sides. ``extra`` are results of the
+    same comparison that no suite measures. The conditions are those of the last version, if this
+    is also a run of it. ``keep`` is called with each case that is finished.
 
     Returns:
         The first version against the last; a run has one version.

@@ -1,11 +1,8 @@
 """One round of one case: a process of each side, with interleaved samples of a time.
 
-Each side has a server (`asv_watch.probes.measure`) that imports modules once and, where cases are
-as fast in a fork as elsewhere, forks a process for each suite, which forks one for each case.
-Servers of one environment are forks of one parent themselves, which has imported the modules that
-belong to no side: so what differs from process to process by chance, such as the layout of memory,
-is the same for both sides of a ratio. Cases of a GPU, which must not be initialised in a process
-that forks, have a server that forks nothing. Where the processes compute on one thread they are
+Each side has a server, as `asv_watch.probes.measure` describes it. Servers of one environment are
+forks of one parent: so what differs from process to process by chance, such as the layout of
+memory, is the same for both sides of a ratio. Where the processes compute on one thread they are
 pinned to one core, so that they share its clock, its caches and its neighbours; where they use a
 GPU, to two. With asv's default clock, it is the core that the system gave the first side, as
 others may be busier.
@@ -59,7 +56,6 @@ DISTURBED = 0.1
 """If other work takes more than this share of the sampling time, it disturbs the samples."""
 FEWEST_SAMPLES = 4
 _FEWEST_SAMPLES_ALONE = 2
-"""Smallest number of samples in a round of a version that is measured alone."""
 SECONDS = 1.0
 """No new turn begins after this many seconds, once each side has `FEWEST_SAMPLES`. The time that
 other work keeps the processes waiting does not count: a busy machine needs more samples, not
@@ -177,12 +173,9 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
     ) -> None:
         """Start nothing yet.
 
-        Args:
-            side: the side that it runs.
-            folder: servers of the same side share what ``setup_cache`` made there.
-            seed: seed of the random numbers of its cases.
-            preload: modules that are imported before the first case that times something.
-            shared: modules that are then imported once for several sides, if there are several.
+        Servers of the same side share what ``setup_cache`` made in the folder. The seed is that of
+        the random numbers of its cases. Modules to ``preload`` are imported before the first case
+        that times something. If there are several sides, ``shared`` ones are then imported once.
         """
         self.side, self.folder, self.preload, self.shared = side, folder, preload, shared
         self.imported: list[Sequence[str] | None] = []

@@ -136,12 +136,9 @@ def open_workplace(
 ) -> Iterator[Workplace]:
     """Check the checkout, and lock it for a job.
 
-    Args:
-        root: the checkout.
-        job: its name for people, such as ``nightly``.
-        release: a release that asv.conf.json pins, ``newest`` or ``all``.
-        machine: the host's name if empty.
-        committed: refuse changes of measured files that are not committed.
+    The job has a name for people, such as ``nightly``. The release is one that asv.conf.json pins,
+    ``newest`` or ``all``. The machine has the host's name if none is given. If ``committed`` is
+    true, changes of measured files that are not committed are refused.
 
     Raises:
         WatchError: the first check that fails, or another run holds the checkout.

@@ -38,8 +38,8 @@ from asv_watch.files import lock
 def exclusive_run(environments: Path, job: str) -> Iterator[None]:
     """Hold the checkout while the body runs; afterwards nothing of the run is left.
 
-    Within the body, Python's temporary files go to a folder that is removed. The lock lies in the
-    folder of asv's environments, and names the job to others.
+    Within the body, Python's temporary files go to a folder that is removed. The lock names the
+    job to others.
 
     Raises:
         WatchError: Another run holds the checkout.

@@ -1,9 +1,8 @@
 """Reads commits and their files from git, including the commits inside merges.
 
-The order is that of asv's revisions: along the first parents, oldest first, so
-a merged branch counts as one commit. Only the ``git`` command is used; the
-functions here only read, but `run_git` and `ask_git` run whatever their caller gives. All raise
-`WatchError` if git is missing, and those that use `run_git` also if it fails.
+The order is that of asv's revisions: along the first parents, oldest first, so a merged branch
+counts as one commit. All functions raise `WatchError` if git is missing, and those that use
+`run_git` also if it fails.
 """
 
 import os

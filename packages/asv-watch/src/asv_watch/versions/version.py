@@ -32,9 +32,7 @@ class Release(NamedTuple):
     """A release of a requirement; as text ``numpy 2.4.0``. `NO_RELEASE` is false and empty."""
 
     name: str
-    """The requirement, such as ``numpy``."""
     version: str
-    """Such as ``2.4.0``."""
 
     def __bool__(self) -> bool:
         return bool(self.name)
