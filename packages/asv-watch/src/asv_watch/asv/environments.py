@@ -89,13 +89,10 @@ def create(environment: Any) -> None:
     check_environment(folder)
 
 
-def install_build_requirements(environment: Any, pyproject: str) -> None:
+def _install_build_requirements(environment: Any, pyproject: str) -> None:
     """Install what a commit's build needs, if the project has a build command of its own.
 
     asv installs only what the checkout needs, and only into a new environment.
-
-    Raises:
-        asv.util.ProcessError: a package cannot be installed.
     """
     if environment._build_command == BUILD:
         return
@@ -227,7 +224,7 @@ def build_package(
     with _one_line_error(f"commit {commit[:8]} cannot be built and installed"):
         text = ask_git(Path(conf.repo), "show", f"{commit}:{pyproject}")
         try:
-            install_build_requirements(environment, text)
+            _install_build_requirements(environment, text)
             environment.install_project(conf, asv.repo.get_repo(conf), commit)
         except Exception:
             check_environment(spec.folder)  # the commit is not to blame for a damaged one

@@ -152,7 +152,7 @@ def read_project(conf: Any, root: Path, *, fetch: bool = False) -> Configuration
     Raises:
         WatchError: its repository cannot be read.
     """
-    repository, branch = find_repository(root, conf, fetch=fetch)
+    repository, branch = _find_repository(root, conf, fetch=fetch)
     return Configuration(
         branch=branch,
         suites=root / conf.benchmark_dir,
@@ -368,14 +368,11 @@ _INSTALLS = re.compile(r"\{build_dir\}|\{wheel_file\}|\b(install|develop)\b")
 """A command that installs the project, whose checkout is its working folder."""
 
 
-def find_repository(root: Path, conf: Any, *, fetch: bool = False) -> tuple[Path, str]:
+def _find_repository(root: Path, conf: Any, *, fetch: bool) -> tuple[Path, str]:
     """Return the repository that is measured, and the branch that asv.conf.json tracks.
 
     If the repository is given by address, asv clones it once, into a folder beside asv.conf.json;
     ``fetch`` updates the clone.
-
-    Raises:
-        WatchError: it cannot be read or cloned.
     """
     top = ask_git(root, "rev-parse", "--show-toplevel")
     conf.project = str(root / conf.project)

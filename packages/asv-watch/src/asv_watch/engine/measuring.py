@@ -19,7 +19,7 @@ import shutil
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -29,7 +29,7 @@ import msgspec
 from asv_watch.comparison import Comparison, Conditions, Kind, Outcome, Ratio, Sitting, Time
 from asv_watch.engine import processes
 from asv_watch.engine.cases import MeasurableCase
-from asv_watch.engine.rounds import DEFAULT, KeepCase, RoundsOfCases, Sampling
+from asv_watch.engine.rounds import DEFAULT, KeepCase, KeepRound, RoundsOfCases, Sampling
 from asv_watch.engine.workplace import Side, Workplace
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.machine.budget import Budget, run_within
@@ -39,7 +39,6 @@ from asv_watch.records.store import SittingWriter, append_lines, read_record, re
 from asv_watch.statistics.ratio import ESTIMATE
 
 _FEWEST_ROUNDS_OF_VALUES = 3
-KeepRound = Callable[[MeasurableCase, processes.Round], None]
 
 
 def measure_cases(
@@ -71,8 +70,8 @@ def measure_cases(
     later += sum(other.rounds if len(sides) == 1 else few for other in others)
     for group, limits, left in ((timed, sampling, later), (others, sampling_of_others, 0)):
         if group:
-            rounds = RoundsOfCases(group, len(sides), limits, keep, kept)
-            results += _measure_group(sides, rounds, keep_round, budget, left)
+            rounds = RoundsOfCases(group, len(sides), limits, keep, kept, keep_round)
+            results += _measure_group(sides, rounds, budget, left)
     return results
 
 
@@ -90,11 +89,7 @@ def _suite_by_suite(cases: Sequence[MeasurableCase]) -> list[MeasurableCase]:
 
 
 def _measure_group(
-    sides: Sequence[Side],
-    measured: RoundsOfCases,
-    keep_round: KeepRound,
-    budget: Budget | None,
-    later: int,
+    sides: Sequence[Side], measured: RoundsOfCases, budget: Budget | None, later: int
 ) -> list[Comparison]:
     started, count = time.monotonic(), 0
     took_s: dict[MeasurableCase, float] = {}
@@ -125,7 +120,7 @@ def _measure_group(
                 ]
                 for index, case in enumerate(cases, start=1):
                     began = time.monotonic()
-                    message = _measure(measured, servers, case, number, keep_round)
+                    message = _measure(measured, servers, case, number)
                     count, took_s[case] = count + 1, time.monotonic() - began
                     left = {other: measured.rounds_left(other) for other in measured.open}
                     mean_s = statistics.fmean(took_s.values())
@@ -154,7 +149,6 @@ def _measure(
     servers: Sequence[processes.SideProcess],
     case: MeasurableCase,
     number: int,
-    keep_round: KeepRound,
 ) -> str:
     """Measure a round of a case and return its ratios in words.
 
@@ -176,9 +170,7 @@ def _measure(
             raise MachineError(f"{case.name} on {error}") from error
         else:
             by_side = dict(zip(active, numbers, strict=True))
-            round_numbers = tuple(map(by_side.get, range(len(servers))))
-            keep_round(case, round_numbers)
-            return measured.add(case, round_numbers)
+            return measured.add(case, tuple(map(by_side.get, range(len(servers)))))
     return message
 
 

@@ -110,6 +110,7 @@ _SAME_CLOCK = 1e-3
 Estimated = tuple[float, tuple[float, float]]
 """A ratio and its interval."""
 KeepCase = Callable[[Comparison], None]
+KeepRound = Callable[[MeasurableCase, processes.Round], None]
 
 
 @dataclass
@@ -144,16 +145,17 @@ class RoundsOfCases:
         sampling: Sampling,
         keep: KeepCase,
         kept: Mapping[str, Sequence[processes.Round]],
+        keep_round: KeepRound = lambda case, numbers: None,
     ) -> None:
         """Begin with the rounds of so many sides that an earlier start kept, by case.
 
-        ``keep`` is called with each case that is finished.
+        ``keep`` is called with each case that is finished, ``keep_round`` with each round.
         """
         self.open = {case: _OpenCase(case, list(kept.get(case.name, ()))) for case in cases}
         self._sides = sides
         self._fewest_sides = sides if sampling.all_sides else min(2, sides)
         self._sampling = sampling
-        self._keep = keep
+        self._keep, self._keep_round = keep, keep_round
         self._spreads: dict[MeasurableCase, float] = {}
         self.results: list[Comparison] = []
 
@@ -168,6 +170,7 @@ class RoundsOfCases:
         A case that times nothing is closed if more rounds would not change its answer.
         """
         opened = self.open[case]
+        self._keep_round(case, numbers)
         opened.rounds.append(numbers)
         by_round = [[n.value for n in each if n] for each in opened.rounds]
         values = by_round[-1]

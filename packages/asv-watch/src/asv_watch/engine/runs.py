@@ -225,11 +225,10 @@ def _list(workplace: Workplace, version: Side, commit: str) -> tuple[Benchmarks,
             raise
         return [workplace.declared.describe(entry) for entry in stored.values()], {}
     failing = {
-        suite: [name for name in stored if name.startswith(f"{suite}.")]
+        suite: [entry for name, entry in stored.items() if name.startswith(f"{suite}.")]
         for suite in listing.failures
     }
-    names = itertools.chain.from_iterable(failing.values())
-    described = (workplace.declared.describe(stored[name]) for name in names)
+    described = map(workplace.declared.describe, itertools.chain(*failing.values()))
     benchmarks = [*listing.benchmarks, *described]
     measured = configuration.measured_paths
     later = commits_changing(configuration.repository, f"{commit}..HEAD", measured)
