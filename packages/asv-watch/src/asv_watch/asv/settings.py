@@ -1,6 +1,7 @@
 """What asv.conf.json says of a project: its repository, environments and releases."""
 
 import functools
+import itertools
 import json
 import os
 import re
@@ -205,7 +206,11 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
     specs = [_describe(environment, conf) for environment in environments]
     counts = Counter(spec.release for spec in specs)
     specs = [replace(spec, shares_release=counts[spec.release] > 1) for spec in specs]
-    releases = _releases(project.work_folder, conf.declared, specs[0])
+    folder = project.work_folder / "releases"
+    releases = {
+        requirement: tuple(_release(requirement, entry, folder, specs[0]) for entry in listed)
+        for requirement, listed in conf.declared.releases.items()
+    }
     return replace(project, environments=tuple(specs), releases=releases)
 
 
@@ -262,50 +267,43 @@ def _warn_of_a_newer_asv(version: str) -> None:
         )
 
 
-def _releases(
-    folder: Path, declared: Declared, newest: EnvironmentSpec
-) -> dict[str, tuple[EnvironmentSpec, ...]]:
-    environments: dict[str, list[EnvironmentSpec]] = {}
-    for requirement, listed in declared.releases.items():
-        specs = environments[requirement] = []
-        for entry in listed:
-            release = {requirement: entry} if isinstance(entry, str) else dict(entry)
-            needed_python = release.pop("python", "")
-            try:
-                SpecifierSet(needed_python)
-            except InvalidSpecifier as error:
-                raise WatchError(
-                    f'"releases" of asv.conf.json gives {release} the "python" {needed_python!r}, '
-                    'which is no range of versions; write one such as "<3.12"'
-                ) from error
-            for named in (name for text in release.items() for name in text):
-                if not _RELEASE.fullmatch(named):
-                    raise WatchError(
-                        f'"releases" of asv.conf.json names {named!r}, which is neither a package '
-                        "nor a release; correct it"
-                    )
-            if requirement not in release:
-                raise WatchError(
-                    f'"releases" of asv.conf.json lists {release} under "{requirement}", which '
-                    f"does not say which {requirement}; add it"
-                )
-            number = release[requirement]
-            kept = {
-                name: pinned
-                for name, pinned in newest.requirements.items()
-                if distribution(name) not in release
-            }
-            specs.append(
-                replace(
-                    newest,
-                    requirements={requirement: number, **release, **kept},
-                    name="",
-                    folder=folder / "releases" / f"{requirement}-{number}-py{newest.python}",
-                    needed_python=needed_python,
-                    shares_release=False,
-                )
+def _release(
+    requirement: str, entry: str | Mapping[str, str], folder: Path, newest: EnvironmentSpec
+) -> EnvironmentSpec:
+    """Describe the environment of a release to compare; the newest one names what it leaves open.
+
+    The folder is that of all releases.
+    """
+    release = {requirement: entry} if isinstance(entry, str) else dict(entry)
+    needed_python = release.pop("python", "")
+    try:
+        SpecifierSet(needed_python)
+    except InvalidSpecifier as error:
+        raise WatchError(
+            f'"releases" of asv.conf.json gives {release} the "python" {needed_python!r}, which '
+            'is no range of versions; write one such as "<3.12"'
+        ) from error
+    for named in itertools.chain(*release.items()):
+        if not _RELEASE.fullmatch(named):
+            raise WatchError(
+                f'"releases" of asv.conf.json names {named!r}, which is neither a package nor a '
+                "release; correct it"
             )
-    return {requirement: tuple(listed) for requirement, listed in environments.items()}
+    if requirement not in release:
+        raise WatchError(
+            f'"releases" of asv.conf.json lists {release} under "{requirement}", which does not '
+            f"say which {requirement}; add it"
+        )
+    number, pinned = release[requirement], newest.requirements.items()
+    kept = {name: version for name, version in pinned if distribution(name) not in release}
+    return replace(
+        newest,
+        requirements={requirement: number, **release, **kept},
+        name="",
+        folder=folder / f"{requirement}-{number}-py{newest.python}",
+        needed_python=needed_python,
+        shares_release=False,
+    )
 
 
 def select_environments(

@@ -115,7 +115,6 @@ class _Request(TypedDict):
 
 
 _SEEDERS = {"random": "seed", "numpy.random": "seed", "torch": "manual_seed"}
-"""Maps a module to its function that sets the seed."""
 
 
 class _Seeding:
