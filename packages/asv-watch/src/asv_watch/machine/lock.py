@@ -67,27 +67,19 @@ def exclusive_run(environments: Path, job: str) -> Iterator[None]:
         holder = f"`{job}` (process {os.getpid()} on {platform.node()}, started {started})"
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, holder.encode(), 0)
-        stack.enter_context(_guarded(folder))
+        guard = subprocess.Popen(
+            [sys.executable, "-P", "-m", "asv_watch.machine.lock", str(folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            process_group=0,  # a signal to the run's group does not reach it
+        )
+        stack.callback(guard.communicate)
         os.environ[RUN] = str(folder)
         stack.callback(os.environ.pop, RUN)
         stack.callback(setattr, tempfile, "tempdir", tempfile.tempdir)
         tempfile.tempdir = str(folder)
         yield
-
-
-@contextmanager
-def _guarded(folder: Path) -> Iterator[None]:
-    guard = subprocess.Popen(
-        [sys.executable, "-P", "-m", "asv_watch.machine.lock", str(folder)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        process_group=0,  # a signal to the run's group does not reach it
-    )
-    try:
-        yield
-    finally:
-        guard.communicate()
 
 
 RUN = "ASV_WATCH_RUN"
