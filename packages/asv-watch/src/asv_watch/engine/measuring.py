@@ -67,7 +67,7 @@ def measure_cases(
     few = min(sampling.fewest_rounds, _FEWEST_ROUNDS_OF_VALUES)
     sampling_of_others = dataclasses.replace(sampling, fewest_rounds=few)
     results = []
-    later += sum(other.rounds if len(sides) == 1 else few for other in others)
+    later += sum(sampling_of_others.fewest_rounds_of(case, len(sides)) for case in others)
     for group, limits, left in ((timed, sampling, later), (others, sampling_of_others, 0)):
         if group:
             rounds = RoundsOfCases(group, len(sides), limits, keep, kept, keep_round)
@@ -226,8 +226,7 @@ class Unfinished:
         budget: Budget | None = None,
     ) -> None:
         """Measure cases as `measure_cases` does, beginning with the rounds that were kept."""
-        is_alone = len(self._sides) == 1
-        rounds = {case: case.rounds if is_alone else sampling.fewest_rounds for case in cases}
+        rounds = {case: sampling.fewest_rounds_of(case, len(self._sides)) for case in cases}
         left = sum(rounds.values())
         for group in self._groups(cases, budget):
             left -= sum(map(rounds.__getitem__, group))

@@ -90,6 +90,10 @@ class Sampling:
     all_sides: bool = False
     """Whether a case is given up if a side cannot be measured; else if fewer than two can."""
 
+    def fewest_rounds_of(self, case: MeasurableCase, sides: int) -> int:
+        """Return how many rounds a case gets at least; a single side gets those of its suite."""
+        return case.rounds if sides == 1 else self.fewest_rounds
+
 
 DEFAULT = Sampling()
 CHANGE_IF_BUSY = 0.05
@@ -210,7 +214,7 @@ class RoundsOfCases:
         ratios = {
             case: opened.ratios()
             for case, opened in self.open.items()
-            if len(opened.rounds) >= self._fewest_rounds(case)
+            if len(opened.rounds) >= self._sampling.fewest_rounds_of(case, self._sides)
         }
         self._spreads |= {
             case: max(map(spread_of_rounds, case_pairs))
@@ -285,14 +289,11 @@ class RoundsOfCases:
             wall - sum(seconds(number, clock) for number in numbers) > processes.DISTURBED * wall
         )
 
-    def _fewest_rounds(self, case: MeasurableCase) -> int:
-        return case.rounds if self._sides == 1 else self._sampling.fewest_rounds
-
     def rounds_left(self, case: MeasurableCase) -> int:
         """Estimate how many rounds an open case will take."""
         opened = self.open[case]
         rounds, is_busy = len(opened.rounds), self._is_busy(opened)
-        needed = max(rounds, self._fewest_rounds(case))
+        needed = max(rounds, self._sampling.fewest_rounds_of(case, self._sides))
         if rounds < _ROUNDS_TO_ESTIMATE:
             return needed - rounds
         if opened.repeated_until:
