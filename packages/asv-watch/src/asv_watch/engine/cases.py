@@ -277,8 +277,9 @@ def select_cases(
         if measures == "value" and benchmark.get("exact"):
             measures = "count"
         timeout = benchmark.get("timeout") or declared.default_benchmark_timeout
+        cache_timeout = benchmark.get("setup_cache_timeout") or 0.0
         if measures != "time":
-            timeout = max(timeout, benchmark.get("setup_cache_timeout") or 0.0)
+            timeout = max(timeout, cache_timeout)
         for index, params in enumerate(cases_of(benchmark)):
             if selection.includes(benchmark, params):
                 name = case_name(benchmark["name"], params)
@@ -288,7 +289,7 @@ def select_cases(
                     name=name,
                     identity=identity,
                     timeout=float(timeout),
-                    cache_timeout=float(benchmark.get("setup_cache_timeout") or 0.0),
+                    cache_timeout=float(cache_timeout),
                     measures=measures,
                     unit=benchmark["unit"],
                     higher_is_better=is_higher_better(benchmark),
@@ -298,13 +299,13 @@ def select_cases(
                     can_fork=not uses_gpu,
                     threshold=str(benchmark.get("threshold", "")),
                     ignored=str(benchmark.get("ignore", "")),
-                    cannot_run=_cannot_run(benchmark, params, declared),
+                    cannot_run=_cannot_run(benchmark, params, uses_gpu=uses_gpu),
                     process=_process(benchmark, identity, uses_gpu),
                 )
 
 
-def _cannot_run(benchmark: dict[str, Any], params: tuple[str, ...], declared: Declared) -> str:
-    if declared.uses_gpu(case_name(benchmark["name"], params)) and gpu_is_plainly_absent():
+def _cannot_run(benchmark: dict[str, Any], params: tuple[str, ...], *, uses_gpu: bool) -> str:
+    if uses_gpu and gpu_is_plainly_absent():
         return "no GPU on this machine"
     # asv's list of cases names values by their repr, the decorator's holds the values.
     if any(params == tuple(map(repr, values)) for values in benchmark.get("skip_params", [])):

@@ -230,11 +230,9 @@ def calls_of_a_sample(
 ) -> int:
     """Warm up, and find how many calls make a sample.
 
-    Args:
-        seconds_of: makes so many calls of the case, and returns the seconds that they took.
-        number: calls that the suite asks for; 0 if it leaves that open.
-        sample_time: seconds that a sample lasts at least.
-        warmup_time: seconds of calls that come between the very first one and the first sample.
+    ``number`` is how many the suite asks for, or 0 if it leaves that open. A sample lasts at least
+    ``sample_time`` seconds. Calls of ``warmup_time`` seconds come between the very first one and
+    the first sample.
     """
     seconds_of(1)
     start = perf_counter()
