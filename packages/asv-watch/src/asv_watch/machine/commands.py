@@ -22,10 +22,6 @@ def check_machine(reason: str) -> None:
         raise MachineError(f"{reason}; {OF_MACHINE[int(match[1])]}, and run the same again")
 
 
-_FAULTS = tuple(
-    (os.strerror(number), f"{os.strerror(number)}; {remedy}")
-    for number, remedy in OF_MACHINE.items()
-)
 _CAUSES = (
     (
         r"Temporary failure in name resolution|NewConnectionError|Max retries exceeded|"
@@ -77,9 +73,9 @@ def find_cause(log: str, status: int = 1, *, installs: bool = True) -> MachineEr
     """
     if status < 0:
         return WatchError(children.exit_in_words(status))
-    for text, remedy in _FAULTS:
-        if text in log:
-            return MachineError(remedy)
+    for number, remedy in OF_MACHINE.items():
+        if os.strerror(number) in log:
+            return MachineError(f"{os.strerror(number)}; {remedy}")
     for pattern, error, message in _CAUSES:
         match = re.search(pattern, log)
         if match and (installs or error is WatchError):
