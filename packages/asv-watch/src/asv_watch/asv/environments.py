@@ -25,7 +25,7 @@ from packaging.version import InvalidVersion
 from asv_watch.asv.conf import BUILD, load_settings
 from asv_watch.asv.settings import ASKING_TIMEOUT_S, EnvironmentSpec, pinned_asv_runner
 from asv_watch.errors import MachineError, WatchError
-from asv_watch.machine.commands import find_cause, run_command
+from asv_watch.machine.commands import find_cause, run_command, succeeds
 from asv_watch.versions.git import ask_git, top_of
 from asv_watch.versions.version import distribution
 
@@ -35,12 +35,8 @@ INFORMATION = "asv-env-info.json"
 
 def is_working(folder: Path) -> bool:
     """Tell whether an environment's interpreter runs, and pip and asv_runner can be imported."""
-    try:
-        command = [str(folder / "bin" / "python"), "-I", "-c", "import pip, asv_runner"]
-        run_command(command, ASKING_TIMEOUT_S)
-    except (OSError, WatchError):
-        return False
-    return True
+    command = [str(folder / "bin" / "python"), "-I", "-c", "import pip, asv_runner"]
+    return succeeds(command, ASKING_TIMEOUT_S)
 
 
 def check_environment(folder: Path) -> None:

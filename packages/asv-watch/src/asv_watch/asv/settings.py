@@ -27,7 +27,7 @@ from asv_watch.asv import ENVIRONMENT, ENVIRONMENT_NAME
 from asv_watch.asv.conf import load_settings
 from asv_watch.asv.declared import Declared
 from asv_watch.errors import WatchError
-from asv_watch.machine.commands import run_command
+from asv_watch.machine.commands import run_command, succeeds
 from asv_watch.versions.git import ask_git
 from asv_watch.versions.version import Release, distribution, main_release, release_order
 
@@ -247,14 +247,8 @@ def _describe(environment: Any, conf: Any) -> EnvironmentSpec:
 
 def _runs(python: str) -> bool:
     """Tell whether a Python runs, if it is on the path: pyenv has commands that do not."""
-    command = shutil.which(f"python{python}")
-    if command is None:  # a path, or a Python of conda's
-        return True
-    try:
-        run_command([command, "-c", ""], ASKING_TIMEOUT_S)
-    except (OSError, WatchError):
-        return False
-    return True
+    command = shutil.which(f"python{python}")  # none for a path, or a Python of conda's
+    return command is None or succeeds([command, "-c", ""], ASKING_TIMEOUT_S)
 
 
 @functools.cache

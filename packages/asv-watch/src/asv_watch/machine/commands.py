@@ -120,3 +120,12 @@ def run_command(
     if child.process.returncode:
         raise find_cause(errors, child.process.returncode, installs=installs)
     return str(printed)
+
+
+def succeeds(command: Sequence[str], timeout_s: float) -> bool:
+    """Tell whether a command can be started, and ends without an error in time."""
+    try:
+        run_command(command, timeout_s)
+    except (OSError, WatchError):
+        return False
+    return True
