@@ -161,11 +161,7 @@ _NEEDED_PYTHON = re.compile(r"""\b(?:requires-python|python_requires)\s*=\s*["']
 def _environment_of(
     root: Path, repository: Path, spec: EnvironmentSpec, commit: str = "HEAD"
 ) -> tuple[Any, Any]:
-    """Return asv's settings and its environment for a commit.
-
-    Raises:
-        WatchError: the commit needs another Python, as its metadata says.
-    """
+    """Return asv's settings and its environment for a commit; refuse one for another Python."""
     conf = load_settings(root)
     conf.repo = top_of(repository)
     for name in ("pyproject.toml", "setup.cfg", "setup.py"):
