@@ -20,7 +20,6 @@ fifth of the smallest difference that counts."""
 _MOST_FOR_ALL = 1.1
 """Largest share of the case's difference that is shown as "all" of it: profiles have noise too."""
 _LEAST_FOR_ALL = 0.95
-"""Smallest share that is shown as "all"."""
 _SUCCESSION = " → "
 _MOST_APART = 3.0
 """Largest factor between the difference of the operators and that of the case. Timing each

@@ -9,9 +9,6 @@ not track it.
 Lists are in asv's format, sorted, with one benchmark a line and ``"version"`` last. Lists that git
 merged by keeping the lines of both sides are therefore still JSON, which asv reads; where a
 benchmark has several lines, they are read as one entry.
-
-What the engine measures is exported to result files (`asv_watch.asv.export`), but read from the
-record. So they count for what plain `asv run` has stored in them; asv's own code reads them.
 """
 
 import contextlib
@@ -30,17 +27,11 @@ from asv.util import UserError
 from asv_watch.comparison import NEVER_RUN, Outcome, Run
 from asv_watch.errors import WatchError
 from asv_watch.files import make_folder, read_regular, write_whole
-from asv_watch.records.records import (
-    Benchmark,
-    Environment,
-    Problem,
-    recipe_of,
-)
+from asv_watch.records.records import Benchmark, Environment, Problem, recipe_of
 from asv_watch.text.quantities import more_is_better
 
 SUITE_LIST = "benchmarks.json"
 API_VERSION = 2
-"""Format version of asv's lists of benchmarks."""
 _SUITES_AT = "suites_at"
 """Key of an entry: when its suites were committed, seconds since the epoch."""
 _RUN_ONLY_KEY = "setup_cache_key"

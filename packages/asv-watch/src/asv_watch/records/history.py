@@ -1,11 +1,9 @@
 """Everything that a results folder says about the commits of a branch, and how it is loaded.
 
-A results folder holds ``benchmarks.json`` and a folder for each machine. That folder holds the
-machine's ``machine.json``, its own ``benchmarks.json``, the record of what was measured
-(`asv_watch.records.store`), and asv's result files, one for each commit and environment. A case of
-a commit is read from the record, or from asv's file if the record lacks it.
-Valid data is loaded; damaged data becomes a ``Problem`` that names its file; valid data that is
-not current (an older version of a benchmark, a commit of another branch) counts as ``LeftOut``.
+``docs/storing.md`` describes the files of a results folder. A case of a commit is read from the
+record, or from asv's file if the record lacks it. Damaged data becomes a ``Problem`` that names
+its file; valid data that is not current (an older version of a benchmark, a commit of another
+branch) counts as ``LeftOut``.
 
 The engine measures peak **private** memory, without mapped files. asv stores the peak **resident**
 memory, which includes them. So in a series with any private memory, asv's values are left out.
@@ -52,9 +50,7 @@ from asv_watch.statistics.ratio import Floats, Indices
 from asv_watch.versions.version import Commit, Release
 
 NOT_ON_BRANCH = "the commit is not on the branch"
-"""Reason why all results of a commit are left out."""
 COMPARED_ELSEWHERE = "comparisons of a commit that is not on the branch"
-"""Reason why they are left out."""
 _VERSION = re.compile(r"v?\d+(\.\d+)+\w*")
 Runs = dict[str, Run]
 """Maps the name of a case to its run."""
@@ -128,7 +124,6 @@ class History:
     setups: dict[tuple[str, str], dict[str, Measured]] = field(default_factory=dict)
     """Maps machine and environment, then a commit hash, oldest first, to what was measured."""
     notes: Notes = field(default_factory=Notes)
-    """What people wrote in ``results/notes.toml``."""
     positions: dict[str, int] = field(default_factory=dict)
     """Maps each commit hash of the branch to the number of commits before it."""
     comparisons: dict[str, tuple[Comparison, ...]] = field(default_factory=dict)
@@ -136,7 +131,6 @@ class History:
     explanations: dict[str, tuple[store.StoredExplanation, ...]] = field(default_factory=dict)
     """Maps a machine to its explanations of differences, oldest first."""
     layout: Layout = UNDECLARED
-    """How the project declares rows and columns."""
 
     @cached_property
     def order(self) -> dict[str, int]:

@@ -155,7 +155,6 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 UNDECLARED = Layout()
-"""The layout of a project that declares none."""
 
 
 def parameter_values(benchmarks: Iterable[Benchmark]) -> dict[str, list[str]]:

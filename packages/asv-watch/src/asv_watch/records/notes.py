@@ -1,23 +1,7 @@
 """What people wrote about results: ``results/notes.toml``.
 
-A ``[[change]]`` marks a reported change as expected or explained, with a text that is shown with
-it. The kind ``expected`` also lets a pull request that contains the note and its commit pass the
-gate; ``false alarm`` hides suspected changes; a measured one stays::
-
-    [[change]]
-    commit = "1f0c2ab9"        # the commit that caused it; 7 digits at least
-    kind = "expected"          # or "explained", "false alarm"
-    text = "The batch was doubled"
-    cases = ["*resnet18*"]     # patterns of case names; all if left out
-    machine = "ci-2core"       # all if left out
-    by = "Ann"                 # who says so
-
-``[versions]`` names commits, as tags do, where a project has no tags or not all of them::
-
-    [versions]
-    "v0.2.0" = "e6dde5c1"
-
-A ``[[release]]`` says what is behind the changes that a release of a requirement made::
+``docs/pull-requests.md`` describes its ``[[change]]`` and ``[versions]``. A ``[[release]]`` says
+what is behind the changes that a release of a requirement made::
 
     [[release]]
     requirement = "torch"

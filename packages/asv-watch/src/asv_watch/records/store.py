@@ -1,16 +1,12 @@
 """The record: what the engine measured, one file a machine and month; and explanations of it.
 
-``results/<machine>/<year>-<month>.jsonl`` holds sittings one after the other. A sitting begins
-with a line ``{"sitting": …}`` (`asv_watch.comparison.Sitting`). Each further line is a
-`asv_watch.comparison.Comparison`, written when its case is finished, so an interrupted sitting
-keeps the finished cases; when it is continued, its first line is written again. A sitting that
-came to its end has a last line with the number and the checksum of its lines, which shows later
-whether one was lost or changed, and with the state of the machine at the end.
+``docs/storing.md`` describes the files. Of a sitting, the first line is ``{"sitting": …}``, each
+further line is a `asv_watch.comparison.Comparison`, and the last line is ``{"end": …}``. When an
+interrupted sitting is continued, its first line is written again.
 
 If the first line says in what environment the last version was measured, its values are those of
 its commit there, too: so a run is a sitting of one version, and a night's comparison is also a run
-of the newer commit. Numbers are stored here once. asv's files are exports of them
-(`asv_watch.asv.export`), and are read only for what `asv run` itself has stored.
+of the newer commit.
 
 git merges two branches of a file by keeping the lines of both (``.gitattributes``). The name does
 not end in ``.json``, because asv takes such files for results.
@@ -88,7 +84,6 @@ def append_lines(path: Path, entries: Iterable[Any]) -> None:
 
 K = TypeVar("K", bound=Hashable)
 Benchmarks = Mapping[str, Benchmark]
-"""Benchmarks by name."""
 _NAME = "[0-9][0-9][0-9][0-9]-[0-9][0-9].jsonl"
 
 
@@ -127,10 +122,8 @@ class SittingWriter:
     """Appends a sitting to the record, case by case."""
 
     def __init__(self, results: Path, sitting: Sitting) -> None:
-        """Name the file; it is written with the first case."""
         self.sitting = sitting
         self.path = file_of(results, sitting)
-        """File of the record."""
         self._digest = hashlib.sha256()
         self._cases = 0
 

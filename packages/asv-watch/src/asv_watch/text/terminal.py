@@ -84,7 +84,6 @@ def with_answer_output(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _LONGEST_TEXT = 300
-"""Most characters of a text that are shown."""
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
