@@ -9,10 +9,6 @@ Pages, data files, reports and nights read its `Findings`, so that all of them s
   claim nothing: a night compares the two commits.
 - Exact values, such as counts, need no comparison: they differ from one measured commit to the
   next, or they do not.
-
-A pair is two commits that were compared with each other, or two neighbours among all compared
-commits: other comparisons then lead from one to the other, such as those with a reference. Its
-ratio comes from the graph (`asv_watch.judge.graph`), from all comparisons of the case.
 """
 
 import math
@@ -51,10 +47,6 @@ class MeasuredCommits:
     def __init__(
         self, graph: CaseGraph, positions: Mapping[str, int], release: Release, python: str
     ) -> None:
-        """Find the compared commits.
-
-        ``positions`` maps a commit hash to the number of commits before it along the branch.
-        """
         self._graph = graph
         on_branch = (
             (positions[node.commit], node)
@@ -151,7 +143,6 @@ def find_suspicions(
 
 
 State = Literal["measured", "suspected"]
-"""Whether a change was measured."""
 Direction = Literal["better", "worse"]
 Kind = Literal["time", "memory", "exact"]
 KIND_OF_UNIT: dict[str, Kind] = {"seconds": "time", "bytes": "memory"}
@@ -189,7 +180,6 @@ class Change(msgspec.Struct, frozen=True):
     """Whether it is a small difference that fewer than two days show."""
     cause: Cause = "code"
     note: ChangeNote | None = None
-    """The note about it in ``results/notes.toml``."""
     explanation: Explanation | None = None
     """Which operators account for it, if that was examined."""
 
@@ -399,14 +389,13 @@ def _cause(history: History, change: Change, events: Sequence[Event]) -> Cause:
     if change.is_measured and change.kind != "exact":
         return "code"
     series = history.series[change.series]
-    for event in events:
-        is_here = event.machine == series.machine and event.environment in {"", series.environment}
-        is_within = change.previous < history.order[event.commit] <= change.commit
-        if not (is_here and is_within):
-            continue
-        if change.kind == "exact":
-            if event.fact.startswith("requirement "):
-                return "release"
-        elif event.fact != "environment":
-            return "environment"
-    return "code"
+    facts = [
+        event.fact
+        for event in events
+        if event.machine == series.machine
+        and event.environment in {"", series.environment}
+        and change.previous < history.order[event.commit] <= change.commit
+    ]
+    if change.kind == "exact":
+        return "release" if any(fact.startswith("requirement ") for fact in facts) else "code"
+    return "environment" if any(fact != "environment" for fact in facts) else "code"

@@ -178,9 +178,7 @@ def noise_between_runs(segments: Sequence[Series]) -> float | None:
     parts = [segment.values for segment in segments]
     if not all((values > 0).all() for values in parts):
         return None
-    sizes: list[float] = [
-        size for values in parts for size in np.abs(np.diff(np.log(values))).tolist()
-    ]
+    sizes = [float(size) for values in parts for size in np.abs(np.diff(np.log(values)))]
     if len(sizes) < _FEWEST_DIFFERENCES:
         return None
     return sorted(sizes)[3 * len(sizes) // 4] / _THIRD_QUARTILE

@@ -63,8 +63,6 @@ class Contents(msgspec.Struct, frozen=True):
     cases: CaseTable
     ancestry: Ancestry
     layout: Layout
-    parameters: dict[str, list[str]]
-    """The values of each parameter, in order."""
 
     def by_benchmark(self) -> dict[str, list[SeriesSummary]]:
         """Return the series of each benchmark."""
@@ -96,12 +94,11 @@ def read_contents(configuration: Configuration, commits: Sequence[Commit]) -> Co
     layout = configuration.declared.layout
     history = in_order(load_history(configuration.results, commits, layout=layout))
     findings = analyse(history)
-    changes = [*findings.changes, *findings.exact_changes]
-    if not changes:
-        return contents_of(history, findings)
-    since = history.commits[min(change.previous for change in changes)].hash
-    paths = configuration.measured_paths
-    ancestry = read_ancestry(configuration.repository, history.commits, since, paths)
+    ancestry = None
+    if changes := [*findings.changes, *findings.exact_changes]:
+        since = history.commits[min(change.previous for change in changes)].hash
+        paths = configuration.measured_paths
+        ancestry = read_ancestry(configuration.repository, history.commits, since, paths)
     return contents_of(history, findings, ancestry)
 
 
@@ -153,7 +150,6 @@ def contents_of(
         cases=case_table(summaries, layout, parameters, explanations, compared),
         ancestry=ancestry or Ancestry(history.commits),
         layout=layout,
-        parameters=parameters,
     )
 
 

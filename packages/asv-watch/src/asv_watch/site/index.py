@@ -8,6 +8,7 @@ import msgspec
 
 from asv_watch.asv.publish_hook import Project
 from asv_watch.comparison import Outcome
+from asv_watch.records.labels import parameter_values
 from asv_watch.records.records import Machine
 from asv_watch.site import names
 from asv_watch.site.cases import CaseColumn, CaseEntry, CaseRow
@@ -229,7 +230,7 @@ def index_data(contents: Contents, overview: Overview, project: Project, generat
             for name, members in contents.by_benchmark().items()
         ],
         rows=table.rows,
-        parameters=contents.parameters,
+        parameters=parameter_values(history.benchmarks.values()),
         columns=table.columns,
         cases=table.cases,
         changes=changes,
