@@ -75,10 +75,8 @@ def publish_site(
 ) -> str:
     """Publish the site of a project from its stored results.
 
-    Args:
-        request: what asv.conf.json and the command line say.
-        warn: is told of each line of the record that was left out.
-        inform: is told where the site is, and what it leaves out.
+    ``warn`` is told of each line of the record that was left out, and ``inform`` where the site is
+    and what it leaves out.
 
     Returns:
         Which results had to be left out because they are damaged; empty if none.
@@ -140,8 +138,8 @@ def build_site(
     script = bundle(STATIC / "script" / "main.js")
     (folder / "site.js").write_text(script, encoding="utf-8")
     overview, grid = front_page(contents)
-    index = write_script(folder, "index", index_data(contents, overview, project, generated))
-    (folder / "index.json").write_bytes(index + b"\n")
+    index = index_data(contents, overview, project, generated)
+    (folder / "index.json").write_bytes(write_script(folder, "index", index) + b"\n")
     write_script(folder, "releases", release_data(contents))
     write_script(folder, "release-pairs", release_pairs(contents))
     write_benchmarks(folder, contents)
@@ -152,10 +150,9 @@ def build_site(
         "index.html",
         policy=POLICY,
         views=VIEWS,
-        overview=overview,
+        index=index,
         grid=grid,
         speeds=speed_table(contents, published),
-        subject=contents.layout.rows or "benchmark",
         values=values[:MOST_VALUES],
         unlisted=max(0, len(values) - MOST_VALUES),
         cases=contents.cases,
@@ -164,8 +161,6 @@ def build_site(
         sentences=about,
         minimum_effect=MINIMUM_EFFECT,
         has_releases=bool(contents.findings.release_histories),
-        generated=generated,
-        project=project,
     )
     (folder / "index.html").write_bytes(page.encode("utf-8", "replace"))
 

@@ -35,10 +35,7 @@ class PublishedValue(msgspec.Struct, frozen=True):
 
 
 def read_published(file: Path | None) -> list[PublishedValue]:
-    """Read a list of published values (key ``published_values`` of asv.conf.json).
-
-    Args:
-        file: None if the project names none.
+    """Read the list of published values that ``published_values`` of asv.conf.json names, if any.
 
     Raises:
         WatchError: the file cannot be read, or holds something else.
@@ -71,7 +68,6 @@ def speed_table(contents: Contents, published: Sequence[PublishedValue]) -> Show
             labels = contents.layout.column(case.labels)
             by_others[case.row, *labels[1:]].append(entry)
     return {
-        "title": f"How fast each {contents.layout.rows or 'benchmark'} is",
         "columns": [
             {"name": " ".join(filter(None, key)), "where": _where(key, rows.values())}
             for key in columns
