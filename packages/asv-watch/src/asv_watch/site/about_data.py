@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from asv_watch.comparison import Outcome
 from asv_watch.judge.graph import MachineGraphs, newest_repeats, noise_in_words, ratios_to_first
+from asv_watch.records.history import History
 from asv_watch.records.records import LeftOut
 from asv_watch.site import names
 from asv_watch.site.contents import Contents, Setup, Shown
@@ -24,7 +25,8 @@ def about_data(contents: Contents) -> Shown:
     return {
         "machines": [_machine(contents, name) for name in machines],
         "setups": [
-            (setup, labels[setup.environment.name], _facts(setup)) for setup in contents.setups
+            (setup, labels[setup.environment.name], _facts(setup, contents.history))
+            for setup in contents.setups
         ],
         "events": [
             {
@@ -119,11 +121,13 @@ def _noise(contents: Contents) -> list[str]:
     return sentences
 
 
-def _facts(setup: Setup) -> dict[str, str]:
+def _facts(setup: Setup, history: History) -> dict[str, str]:
     """Return the facts of a machine and an environment, as the newest run recorded them."""
-    conditions = setup.conditions
+    measured = history.setups[setup.key].values()
+    described = [each.conditions[-1][1] for each in measured if each.conditions]
     facts = {key: value for key, value in setup.machine.facts.items() if value}
-    if conditions is not None:
+    if described:
+        conditions = described[-1]
         facts |= {**conditions.machine, **conditions.facts}
         facts |= {f"{key} (before)": value for key, value in _flat(conditions.before).items()}
         facts |= {f"{key} (after)": value for key, value in _flat(conditions.after).items()}

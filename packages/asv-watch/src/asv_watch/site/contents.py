@@ -11,7 +11,6 @@ import msgspec
 from packaging.version import Version
 
 from asv_watch.asv.settings import Configuration
-from asv_watch.comparison import Conditions
 from asv_watch.judge.changes import Change, Findings, analyse
 from asv_watch.records.history import History, Series, load_history
 from asv_watch.records.labels import Layout, parameter_values, with_columns
@@ -37,8 +36,6 @@ class Setup(msgspec.Struct, frozen=True):
     """Indices of the commits measured with it, one at least."""
     counts: dict[str, int]
     """Maps an outcome to its number of cases at the newest commit."""
-    conditions: Conditions | None
-    """Conditions of the newest run that recorded them."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -172,7 +169,7 @@ def _setups(history: History) -> tuple[Setup, ...]:
         series_of_machine[series.machine] += bool(series.valued.runs)
     setups = [
         _setup(history, key, setup_series)
-        for key, setup_series in sorted(members.items(), key=lambda member: member[0])
+        for key, setup_series in sorted(members.items())
         if any(series.runs for series in setup_series)
     ]
     newest_first = sorted(
@@ -197,13 +194,11 @@ def _setup(history: History, key: tuple[str, str], members: Sequence[Series]) ->
         for series in members
         if series.runs and series.indices[-1] == measured[-1]
     )
-    described = [of.conditions[-1] for of in history.setups.get(key, {}).values() if of.conditions]
     return Setup(
         machine=history.machines[key[0]],
         environment=history.environments[key[1]],
         commits=tuple(measured),
         counts=dict(sorted(outcomes.items())),
-        conditions=described[-1][1] if described else None,
     )
 
 
