@@ -7,7 +7,6 @@ import msgspec
 
 from asv_watch.judge.causes import in_words
 from asv_watch.judge.changes import Cause, Change, Direction, Kind, State
-from asv_watch.records.history import History
 from asv_watch.site import names
 from asv_watch.site.contents import Contents
 from asv_watch.site.scripts import shortened, shortened_ends
@@ -79,19 +78,18 @@ def change_data(
     contents: Contents, commit_url: str
 ) -> tuple[list[ChangeData], list[ChangeData], list[CommitRange]]:
     """Return all changes, those of exact counts, and the commits they may come from."""
+    findings = contents.findings
     ranges: dict[tuple[int, int], int] = {}
-
-    def shown(change: Change) -> ChangeData:
-        span = change.previous, change.commit
-        return _shown(contents, change, ranges.setdefault(span, len(ranges)))
-
-    changes = [shown(change) for change in contents.findings.changes]
-    exact_changes = [shown(change) for change in contents.findings.exact_changes]
+    changes = [_shown(contents, change, ranges) for change in findings.changes]
+    exact_changes = [_shown(contents, change, ranges) for change in findings.exact_changes]
     return changes, exact_changes, [_range(contents, commit_url, *span) for span in ranges]
 
 
-def _shown(contents: Contents, change: Change, range_: int) -> ChangeData:
-    """Return a change as the page shows it; the estimate of a suspicion is under ``about``."""
+def _shown(contents: Contents, change: Change, ranges: dict[tuple[int, int], int]) -> ChangeData:
+    """Return a change as the page shows it, and number its range of commits.
+
+    The estimate of a suspicion is under ``about``.
+    """
     unit = contents.series[change.series].metric.unit
     measured, interval = change.is_measured, change.interval
     ratio = None if change.ratio is None else shortened(change.ratio, 7)
@@ -121,7 +119,7 @@ def _shown(contents: Contents, change: Change, range_: int) -> ChangeData:
         c=change.commit,
         cause=cause(change, contents),
         may_be_code=change.may_be_code,
-        range=range_,
+        range=ranges.setdefault((change.previous, change.commit), len(ranges)),
     )
 
 
@@ -137,7 +135,7 @@ def cause(change: Change, contents: Contents) -> str:
     is_count_of_code = change.kind == "exact" and change.cause == "code"
     parts = ["code" if is_count_of_code else _CAUSES[change.cause]]
     before, after, suspects = commits_of(change, contents)
-    count = commits_between(contents.history, before, after)
+    count = contents.history.positions[after] - contents.history.positions[before]
     if count > 1 and change.cause == "code" and len(suspects) == 1:
         parts = [f"only {suspects[0][:8]} of {count} commits touches what is measured"]
     if change.explanation:
@@ -146,11 +144,6 @@ def cause(change: Change, contents: Contents) -> str:
     if change.note:
         parts.append(change.note.in_words)
     return "; ".join(parts)
-
-
-def commits_between(history: History, before: str, after: str) -> int:
-    """Count the commits of the branch after one of them up to and including another."""
-    return history.positions[after] - history.positions[before]
 
 
 def change_id(contents: Contents, change: Change) -> str:

@@ -6,7 +6,7 @@ from typing import Literal
 from asv_watch.asv.selection import pattern_of
 from asv_watch.judge.changes import Change
 from asv_watch.site import names
-from asv_watch.site.change_data import cause, commits_between, commits_of, size
+from asv_watch.site.change_data import cause, commits_of, size
 from asv_watch.site.contents import Contents
 from asv_watch.statistics.ratio import CONFIDENCE
 from asv_watch.text import quantities
@@ -71,7 +71,7 @@ def _culprit(contents: Contents, change: Change) -> str:
     before, after, suspects = commits_of(change, contents)
     if len(suspects) == 1:
         return suspects[0][:8]
-    count = commits_between(contents.history, before, after)
+    count = contents.history.positions[after] - contents.history.positions[before]
     of_count = "" if count == len(suspects) else f" that change what is measured, of {count}"
     log = f"git log --oneline {before[:8]}..{after[:8]}"
     return f"one of {len(suspects)}{of_count} (not bisected): {log}"
