@@ -25,7 +25,7 @@ def certainty(ratio: Ratio) -> float:
     return min(abs(math.log(end)) for end in ratio.interval)
 
 
-class ReleaseStep(msgspec.Struct, frozen=True):
+class ReleaseStep(msgspec.Struct):
     """Two releases, compared case by case with everything else the same on both sides."""
 
     before: str
@@ -69,8 +69,7 @@ class ReleaseStep(msgspec.Struct, frozen=True):
         elif ratio.exact:
             self.ratios[case] = ratio
         elif ratio.metric == "time":
-            self.recipe.clear()
-            self.recipe.update(sitting.recipe)
+            self.recipe = sitting.recipe
 
 
 class ReleaseHistory(msgspec.Struct, frozen=True, dict=True):
@@ -139,11 +138,7 @@ def release_steps(graphs: MachineGraphs, requirement: str) -> dict[tuple[str, st
 
 
 def failed_releases(comparisons: Sequence[Comparison], requirement: str) -> dict[Release, str]:
-    """Return the releases that could not be installed or imported when they were last tried.
-
-    Returns:
-        Maps each such release to the reason.
-    """
+    """Map the releases that could not be installed or imported when last tried to the reasons."""
     reasons: dict[Release, str] = {}
     for comparison in comparisons:
         versions: tuple[Version, ...] = comparison.sitting.versions

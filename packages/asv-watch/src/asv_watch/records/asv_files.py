@@ -71,13 +71,8 @@ def read_machine_list(results: Path, machine: str) -> Entries:
 def store_list(results: Path, machine: str, entries: Mapping[str, Any], suites_at: int) -> None:
     """Store the list of a machine's suites, and the union of all machines' lists.
 
-    A file that would not change is not written.
-
-    Args:
-        results: Folder of all machines' results.
-        machine: Name of its folder there.
-        entries: What asv found in the suites.
-        suites_at: When the suites were committed, seconds since the epoch.
+    ``entries`` is what asv found in the suites; ``suites_at`` is when these were committed, in
+    seconds since the epoch. A file that would not change is not written.
 
     Raises:
         OSError: A list cannot be written; the old one stays.
@@ -218,8 +213,8 @@ def _convert(name: str, entry: dict[str, Any]) -> Benchmark:
         TypeError: The entry is not an object.
         ValueError: It does not have the shape of a benchmark.
     """
-    named = {"unit": "unit", **entry, "name": name}
-    benchmark = msgspec.convert(named | {"higher_is_better": is_higher_better(entry)}, Benchmark)
+    declared = {**entry, "name": name, "higher_is_better": is_higher_better(entry)}
+    benchmark = msgspec.convert(declared, Benchmark)
     if len(benchmark.params) != len(benchmark.param_names):
         raise ValueError("params and param_names differ in length")
     if math.prod(map(len, benchmark.params)) > MOST_CASES:
@@ -237,11 +232,7 @@ class DamagedError(Exception):
 
 
 def read_results(path: Path, machine: str = "") -> Results:
-    """Read a result file of asv's format 2.
-
-    Args:
-        path: the file.
-        machine: the machine that it should name; any if empty.
+    """Read a result file of asv's format 2, of this machine, or of any if it is empty.
 
     Raises:
         DamagedError: it cannot be read, is not JSON, does not have asv's shape, or is of another

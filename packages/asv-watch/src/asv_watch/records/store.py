@@ -39,10 +39,7 @@ T = TypeVar("T")
 def read_stored(path: Path, kind: type[T], name: str) -> tuple[tuple[T, ...], tuple[Problem, ...]]:
     """Read a file whose lines are all of one kind, oldest first; a missing file has none.
 
-    Args:
-        path: The file.
-        kind: A type that msgspec decodes.
-        name: What a line should be, for people: ``explanation``.
+    ``name`` is what people call a line: ``explanation``.
 
     Returns:
         The records, and a problem for a file that cannot be read and for each damaged line.
@@ -129,19 +126,18 @@ class SittingWriter:
 
     def add(self, comparison: Comparison) -> None:
         """Append a finished case and wait until it is on the disk."""
-        content = (
-            msgspec.json.encode(msgspec.structs.replace(comparison, sitting=UNSTORED)) + b"\n"
-        )
-        first = b"" if self._cases else msgspec.json.encode({"sitting": self.sitting}) + b"\n"
-        append_durably(self.path, first + content)
-        self._digest.update(first + content)
+        first = [] if self._cases else [{"sitting": self.sitting}]
+        case = msgspec.structs.replace(comparison, sitting=UNSTORED)
+        content = msgspec.json.Encoder().encode_lines([*first, case])
+        append_durably(self.path, content)
+        self._digest.update(content)
         self._cases += 1
 
     def end(self, after: Any = None) -> None:
         """Append the last line, if any case was added, with the state of the machine."""
         if self._cases:
             end = _End(self._cases, self._digest.hexdigest()[:16], after)
-            append_durably(self.path, msgspec.json.encode({"end": end}) + b"\n")
+            append_lines(self.path, [{"end": end}])
 
 
 def read_record(
@@ -149,13 +145,8 @@ def read_record(
 ) -> tuple[list[Comparison], list[Problem]]:
     """Read what a machine measured, or all machines, the oldest sitting first.
 
-    Of several lines of a case in one sitting the newest counts.
-
-    Args:
-        results: folder of all machines' results.
-        machine: name of its folder there; all if empty.
-        benchmarks: today's suites, which say whether more of a value is better; those of the
-            folder's ``benchmarks.json`` if not given.
+    Of several lines of a case in one sitting the newest counts. ``benchmarks`` are today's suites,
+    which say whether more of a value is better; by default those of ``benchmarks.json``.
 
     Returns:
         The comparisons, and a problem for each file or line that is damaged and left out.

@@ -7,7 +7,7 @@ escape sequence among them could rewrite what a terminal shows, or type into it.
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from contextvars import ContextVar
 from functools import wraps
 from pathlib import Path
@@ -44,12 +44,11 @@ class _PrintableStream:
 @contextmanager
 def printable_output() -> Iterator[None]:
     """Write out invisible characters in all that the body prints."""
-    before = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = (cast("TextIO", _PrintableStream(stream)) for stream in before)
-    try:
+    output, errors = (
+        cast("TextIO", _PrintableStream(stream)) for stream in (sys.stdout, sys.stderr)
+    )
+    with redirect_stdout(output), redirect_stderr(errors):
         yield
-    finally:
-        sys.stdout, sys.stderr = before
 
 
 _ANSWER_OUTPUT: ContextVar[TextIO] = ContextVar("standard output, while all else goes elsewhere")
