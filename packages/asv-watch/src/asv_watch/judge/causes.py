@@ -98,12 +98,9 @@ def in_words(
     no cause. No operator is a cause if all of them together differ in the other direction than the
     case, or by less than a third or more than three times as much.
 
-    Args:
-        explanation: Explains the difference.
-        ratio: Time of the case after over before, as measured without a profiler; if it is not
-            known, the ratio of all operators in the profile.
-        layout: Declares which operators call a kernel.
-        for_people: Whether operators have the names that the layout gives them.
+    ``ratio`` is the time of the case after over before, as measured without a profiler; if it is
+    not known, the ratio of all operators in the profile counts. The layout declares which
+    operators call a kernel, and names operators ``for_people``.
     """
     leading = leading_operator(explanation, ratio)
     if isinstance(leading, str):

@@ -167,14 +167,10 @@ def load_history(
     benchmarks: dict[str, Benchmark] | None = None,
     layout: Layout = UNDECLARED,
 ) -> History:
-    """Load everything that a results folder says about the commits of a branch.
+    """Load everything that a results folder says about the commits of a branch, oldest first.
 
-    Args:
-        results_dir: asv's results folder.
-        commits: The branch, oldest first, as ``git.read_commits`` gives it.
-        machine: The machine whose results are loaded; all if empty.
-        benchmarks: By name; those of ``benchmarks.json`` if none are given.
-        layout: How the project declares rows and columns.
+    If ``machine`` is empty, the results of all machines are loaded. By default the benchmarks are
+    those of ``benchmarks.json``.
 
     Returns:
         Its history, with the commits that have results or tags. There is a series

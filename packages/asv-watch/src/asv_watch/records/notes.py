@@ -89,12 +89,7 @@ class Notes(msgspec.Struct, frozen=True):
 
 
 def read_notes(results: Path, commits: Sequence[Commit]) -> tuple[Notes, list[Problem]]:
-    """Read the notes of a results folder.
-
-    Returns:
-        The notes, and a problem for a file that cannot be read or has another shape; none of
-        its notes is used then.
-    """
+    """Read the notes of a results folder; if the file is damaged, a problem and none of them."""
     path = results / FILE_NAME
     try:
         stored = msgspec.toml.decode(read_regular(path), type=_File)

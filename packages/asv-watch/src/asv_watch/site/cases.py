@@ -117,12 +117,8 @@ def case_table(
 ) -> CaseTable:
     """Name all cases of a project, and put them in order.
 
-    Args:
-        series: All series of the site.
-        layout: What the rows and columns of the project's tables stand for.
-        parameters: The values of each parameter, in order.
-        explanations: Words by which cases are found include operators of these.
-        compared: Names of the cases in which versions were compared.
+    ``parameters`` has the values of each parameter in order, and ``compared`` the cases in which
+    versions were compared. Words by which a case is found include operators of ``explanations``.
     """
     in_order = sorted(series, key=lambda row: layout.group_order(row.benchmark))
     summaries = {summary.case: summary for summary in in_order}

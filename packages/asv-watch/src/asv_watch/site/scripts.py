@@ -56,11 +56,7 @@ def json_bytes(data: Any) -> bytes:
 
 
 def write_script(site: Path, name: str, data: Any) -> bytes:
-    """Write the script that registers `data` below the folder ``data`` of a site.
-
-    Returns:
-        The data as JSON.
-    """
+    """Write the script that registers `data` below ``data`` of a site; return the data as JSON."""
     path = site / "data" / f"{name}.js"
     path.parent.mkdir(parents=True, exist_ok=True)
     content = json_bytes(data)

@@ -63,11 +63,7 @@ def change(ratio: float | None, kind: str = "time") -> str:
     """Return a ratio after / before as a change: ``+2.8 %``, or ``2.1 times as long``.
 
     Changes below a factor of two are in per cent, larger ones are the factor. Without a ratio
-    (a count from or to zero) it is only ``changed``.
-
-    Args:
-        ratio: After over before.
-        kind: ``time``; anything else is an amount.
+    (a count from or to zero) it is only ``changed``. A ``kind`` that is not ``time`` is an amount.
     """
     if ratio is None or not 0 < ratio < math.inf:
         return "changed"
@@ -128,9 +124,8 @@ def listed(parts: Sequence[str]) -> str:
 def days(showing: int, compared: int) -> str:
     """Say how many days show a difference by themselves: ``1 of 2 days``, or ``one day``.
 
-    Args:
-        showing: days that show it, also by way of other versions.
-        compared: days on which exactly the two versions were compared.
+    Other versions may be involved in the days that show it. On the days ``compared``, exactly the
+    two versions were compared.
     """
     count = max(showing, compared)
     if not showing:
