@@ -1,6 +1,6 @@
 """The index of the data files: everything but the values."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from math import log
 from typing import Literal
 
@@ -165,8 +165,8 @@ def index_data(contents: Contents, overview: Overview, project: Project, generat
     environments = sorted(history.environments.values(), key=order_of_release)
     labels = names.environment_labels(environments)
     short = names.short_labels(environments)
-    machine_index = _indices(sorted(history.machines))
-    environment_index = _indices(labels)
+    machine_index = {name: index for index, name in enumerate(sorted(history.machines))}
+    environment_index = {name: index for index, name in enumerate(labels)}
     changes, exact_changes, ranges = change_data(contents, project.commit_url)
     series, texts = _series(contents, machine_index, environment_index)
     return Index(
@@ -241,10 +241,6 @@ def index_data(contents: Contents, overview: Overview, project: Project, generat
         overview=overview,
         case_pairs=case_pairs(contents),
     )
-
-
-def _indices(values: Iterable[str]) -> dict[str, int]:
-    return {value: index for index, value in enumerate(values)}
 
 
 def _series(
