@@ -58,12 +58,8 @@ def read_changes(repository: Path, before: str, after: str, paths: Sequence[str]
         diff = run_git(
             repository, "diff", "-U0", "--no-renames", "--no-ext-diff", before, after, "--", spec
         )
-        file = f"{after}:{path}"
-        text = (
-            run_git(repository, "show", file)
-            if ask_git(repository, "cat-file", "-t", file)
-            else ""
-        )
+        is_there = ask_git(repository, "cat-file", "-t", f"{after}:{path}")
+        text = run_git(repository, "show", f"{after}:{path}") if is_there else ""
         known = _functions(text) if path.endswith(".py") else None
         if known is None:
             names.update(PurePosixPath(path).parts[:-1])

@@ -153,7 +153,6 @@ class Profiler(contextlib.AbstractContextManager["Profiler"]):
         self.failures: dict[str, str] = {}
         """Maps the identity of a case that could not be called to the reason."""
         self.identities = [case.identity for case in cases if case.can_fork]
-        """The cases to call."""
         self.is_done = False
         self.count_of_answers = 0
         self._stopped = ""

@@ -45,7 +45,6 @@ from asv_watch.statistics.rule import Answer
 from asv_watch.text import quantities
 from asv_watch.versions.git import ask_git, find_commit, run_git
 
-_UNDECIDED = {"fail": ExitStatus.UNDECIDED, "pass": ExitStatus.DONE}
 _LEAST_SHARE_OF_MEASURING = 0.5
 """Share of the time limit that is kept for measuring; the rest is for choosing cases."""
 _SHARE_OF_AN_IMPORT = 0.1
@@ -104,7 +103,6 @@ def gate(
             notes.toml is damaged, or no case matches the pattern.
     """
     limit_s, share = parse_duration_s(limit), parse_share(threshold)
-    started = time.monotonic()
     budget = Budget(limit_s, time.monotonic)
     selection = matching(cases, otherwise=EVERYTHING)
     with open_workplace(
@@ -130,14 +128,15 @@ def gate(
                 result = _measure(workplace, sides, selection, result, budget)
         except BudgetSpentError:
             print("the limit was reached before anything could be measured", flush=True)
-        result = replace(result, seconds=round(time.monotonic() - started, 1))
+        result = replace(result, seconds=round(limit_s - budget.left_s, 1))
     print(f"\n{sentence(result)}.\n{verdict_line(result)}")
     if comment_file:
         write_output(Path(comment_file), comment(result).encode())
     write_answer(result.answer(), json_file)
     if result.outcome == "failed":
         return ExitStatus.SLOWER if result.failing() else ExitStatus.SOME_CASES_FAILED
-    return _UNDECIDED[undecided] if result.outcome == "undecided" else ExitStatus.DONE
+    fails_undecided = result.outcome == "undecided" and undecided == "fail"
+    return ExitStatus.UNDECIDED if fails_undecided else ExitStatus.DONE
 
 
 def _expected_changes(
@@ -325,8 +324,6 @@ class GateMeasurement:
             undecided = [case for case in undecided if not self._is_decided(case.name)]
 
     def _is_decided(self, case: str) -> bool:
-        if case not in self._measured:
-            return False
         ratios, limit = self._ratios(case), self.prepared.limit(case)
         return not ratios or answer_to(ratios[0], limit) is not Answer.UNKNOWN
 
@@ -347,7 +344,7 @@ class GateMeasurement:
             )
 
     def _ratios(self, case: str) -> tuple[Ratio, ...]:
-        return judged_ratios(self._measured.get(case, ()), self.graphs)
+        return judged_ratios(self._measured[case], self.graphs)
 
     def _result(self, left: Sequence[str] = ()) -> GateResult:
         """Return the result so far; a case that fails on the base is skipped."""

@@ -1,12 +1,8 @@
 """The gate's result for one head commit, its comment, and when a case is slower for certain.
 
 A gate tests many cases, so a 99 % interval that excludes 1 is not enough: 1 in 200 harmless cases
-would be called slower. A case is called slower if an interval with a much smaller error excludes
-1: 1 in 40,000, the error of two 99 % intervals together. This error is divided among the repeated
-tests of a case.
-
-Intervals are those of `asv_watch.judge.graph.MachineGraphs.alone`, as `compare` prints them: they
-include how far a ratio of the machine varies from one sitting of measuring to another.
+would be called slower. A case is called slower if an interval with the error of two 99 % intervals
+together excludes 1. This error is divided among the repeated tests of a case.
 
 The comment is Markdown that begins with its answer. Names and reasons come from the code of a
 pull request. They are printed as code, inside which GitHub interprets nothing; everything else is
@@ -71,8 +67,6 @@ def judged_ratios(measured: Sequence[Comparison], graphs: MachineGraphs) -> tupl
     Returns:
         The ratio of all rounds, then that of the fresh ones if it agrees; empty without a ratio.
     """
-    if not measured:
-        return ()
     first, *again = measured
     pooled = first.with_rounds_of(again[0]) if again else first
     ratios = [graphs.alone(case, 0, 1, case.least_spread) for case in (pooled, *again)]
@@ -265,7 +259,7 @@ def sentence(result: GateResult) -> str:
     answer = "Undecided: " if result.outcome == "undecided" else ""
     answer += f"{len(slower)} of {len(result.ratios)} cases {word}"
     if slower:
-        answer += f", worst {_change(result.difference(slower[0]))}"
+        answer += f", worst {result.ratios[slower[0]][-1]}"
     not_measured = "not measured" if result.outcome == "failed" else f"not measured in {limit}"
     others = (
         (result.in_state(NOT_CERTAIN), f"{word}, but not for certain"),
@@ -303,10 +297,6 @@ def _in_words(state: str, result: GateResult) -> str:
     return state.replace(WORSE, "slower").replace(BETTER, "faster")
 
 
-def _change(difference: Difference) -> str:
-    return f"{difference.change} ({difference.ends})" if difference.ends else difference.change
-
-
 def comment(result: GateResult) -> str:
     """Write the whole comment."""
     parts = [f"{sentence(result)}.", verdict_line(result)]
@@ -342,8 +332,7 @@ def _row(result: GateResult, case: str) -> str:
         verdict += f" (its threshold is {quantities.share(result.limit(case))})"
     cells = ["", "", ""]
     if case in result.ratios:
-        difference = result.difference(case)
-        cells = [*map(_value, difference.values), _change(difference)]
+        cells = [*map(_value, result.difference(case).values), str(result.ratios[case][-1])]
     return f"| {' | '.join([code(case), *cells, verdict])} |"
 
 
