@@ -1,10 +1,8 @@
 """Finds the commits, or the releases of a requirement, that changed a case.
 
-Two versions are *different*, the *same* or it is *unknown* which. A range whose ends are different
-is split at a midpoint, and both halves are compared, so that several changes in one range are all
-found. The samples of both ends and of the midpoint are interleaved in one measurement, which has
-three sides instead of four. If one half is the same and the other unclear, the change must
-lie in the unclear half, which is searched. Versions that cannot be measured are skipped.
+A range whose ends differ is split at a midpoint, and both halves are compared, so that several
+changes in one range are all found. The samples of both ends and of the midpoint are interleaved in
+one measurement, which has three sides instead of four.
 """
 
 import math
@@ -33,10 +31,6 @@ from asv_watch.versions.git import ask_git, commits_changing
 
 Candidate = tuple[str, EnvironmentSpec]
 """A commit and the environment in which it is measured."""
-Range = tuple[int, int]
-"""Indices of the last version known to come before a change, and of the first known to come after
-it."""
-
 Split = Callable[[int, int, int], tuple[Answer, Answer]]
 """Takes the indices of two versions and of a midpoint between them; compares the first version
 with the midpoint, and the midpoint with the second version.
@@ -46,12 +40,12 @@ Raises:
 """
 
 
-def narrow(versions: Sequence[int], split: Split) -> Iterator[Range]:
+def narrow(versions: Sequence[int], split: Split) -> Iterator[tuple[int, int]]:
     """Find the changes among versions, by index, the first and the last of which differ.
 
     Yields:
-        A range for each change, in order. Its ends are neighbours, unless what lies between
-        cannot be measured, or differs from neither end clearly.
+        For each change, in order, the version before it and the one after it. They are neighbours,
+        unless what lies between cannot be measured, or differs from neither clearly.
     """
     before, *between, after = versions
     middle = (before + after) / 2
@@ -270,8 +264,7 @@ def bisect(
         candidates = candidates_between(workplace, *ends)
         case, status = find_case(workplace, ends, selection)
         count = len(candidates) - 1  # the first one is what the others are compared with
-        versions = {end.version.commit for end in ends if end.version}
-        noun = "commit" if len(versions) > 1 else "release"
+        noun = "release" if candidates[0][0] == candidates[-1][0] else "commit"
         print(f"{case.name}: {quantities.counted(count, noun)}", flush=True)
         culprits = find_culprits(workplace, case, candidates)
     if not culprits:
@@ -293,9 +286,9 @@ def describe_culprit(repository: Path, culprit: Culprit) -> str:
     """Return the size of a change and the commit or release that made it."""
     before, after = culprit.before, culprit.after
     assert after.version is not None  # noqa: S101 - candidates are commits
-    subject = ask_git(repository, "log", "-1", "--format=%h %s", after.version.commit)
-    same_commit = before.version is not None and before.version.commit == after.version.commit
-    cause = after.environment.label if same_commit else subject
+    cause = after.environment.label
+    if before.environment == after.environment:
+        cause = ask_git(repository, "log", "-1", "--format=%h %s", after.version.commit)
     if culprit.between:
         earlier = "the version" if culprit.between == 1 else f"one of {culprit.between} versions"
         cause += f", or {earlier} before it, without a clear result"
