@@ -1,8 +1,4 @@
-"""Compares a commit with itself several times, to see how noisy this machine is.
-
-With ``--planted`` one side is slowed down on purpose, which shows how large a slowdown comparisons
-can find here.
-"""
+"""Compares a commit with itself several times, to see how noisy this machine is."""
 
 import dataclasses
 from collections.abc import Sequence

@@ -1,8 +1,7 @@
 """What a night knows when it chooses its next task: commits, results so far, and failures.
 
-Tasks that failed are in ``results/<machine>/attempts.jsonl``, one object a line:
-``{"task": ..., "at": <seconds>, "suites": <hash>, "failed": <reason>}``. Failures count while the
-suites are the same: other suites may well work.
+Tasks that failed are in ``results/<machine>/attempts.jsonl``, an `Attempt` a line. Failures count
+while the suites are the same: other suites may well work.
 """
 
 from __future__ import annotations
@@ -188,8 +187,7 @@ class NightState:
     def measurable_cases(self) -> dict[str, Measures]:
         """Maps the cases of time and peak memory that count and can run here to their kinds."""
         entries, declared = list(self._listed.values()), self.workplace.declared
-        wanted: tuple[Measures, ...] = ("time", "memory")
-        cases = choose_cases(entries, self.selection, declared, *wanted, needed=False)
+        cases = choose_cases(entries, self.selection, declared, "time", "memory", needed=False)
         return {case.name: case.measures for case in cases}
 
     @cached_property

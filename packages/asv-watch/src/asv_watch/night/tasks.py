@@ -37,7 +37,6 @@ class Task:
     name: str
     """Identifies the task over the nights, in ``attempts.jsonl``."""
     description: str
-    """Description for people."""
     reason: str
     """Reason for the task, such as ``newest commit``."""
     environment: EnvironmentSpec | None
@@ -142,9 +141,8 @@ SOURCES = newest_commits, one_day_changes, suspicions, new_releases, older_commi
 
 
 def left_tasks(state: NightState) -> Iterator[Task]:
-    """Yield everything that is left to do, the most urgent first."""
-    for source in SOURCES:
-        yield from source(state)
+    """Return everything that is left to do, the most urgent first."""
+    return itertools.chain.from_iterable(source(state) for source in SOURCES)
 
 
 def due_tasks(
@@ -338,10 +336,8 @@ def examine_task(
 def release_tasks(state: NightState, *, second_day: bool) -> Iterator[Task]:
     """Compare listed releases with their predecessors, on a machine that compared some before.
 
-    Args:
-        state: the results so far.
-        second_day: compare them again in the cases whose difference one day alone shows; by
-            default in those that they lack.
+    They are compared in the cases that they lack or, for a ``second_day``, again in those whose
+    difference one day alone shows.
     """
     workplace = state.workplace
     of_releases = workplace.declared.cases_of_releases
@@ -373,9 +369,8 @@ def _release_task(
 
     A pair that fails is stored as failed under its own name, and later tried alone.
     """
-    oldest, *later = releases.oldest_to_newest(chain)
-    older = [release.version for release in reversed([oldest, *later[:-1]])]
-    description = " against ".join([str(later[-1].release), *older])
+    newest, *older = reversed(releases.oldest_to_newest(chain))
+    description = " against ".join([str(newest.release), *(each.version for each in older)])
 
     def run(tally: Tally) -> None:
         workplace = state.workplace
@@ -396,7 +391,7 @@ def _release_task(
                     against = f"with {pair.after.release} against {pair.before.version}"
                     tally.add_failures(result.failures, against)
         finally:
-            releases.remove_environments([oldest, *later])
+            releases.remove_environments([newest, *older])
         if failures:
             raise WatchError("; ".join(dict.fromkeys(failures)))
 
