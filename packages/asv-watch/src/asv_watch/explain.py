@@ -219,12 +219,12 @@ def report(
         for kernel in explanation.kernels
     ]
     counts = [
-        (words, *explanation.counts[name])
+        _count(words, *explanation.counts[name])
         for name, words in _COUNTS.items()
         if name in explanation.counts
     ]
     if counts:
-        parts.append("In one call: " + "; ".join(_count(*count) for count in counts) + ".")
+        parts.append(f"In one call: {'; '.join(counts)}.")
     cause = in_words(explanation, layout=layout)
     parts.append(
         f"One call takes {_time(old)} in its operators before and {_time(new)} after, "

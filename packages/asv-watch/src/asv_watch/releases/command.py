@@ -253,12 +253,11 @@ def _compared(step: ReleaseStep | None, reason: str) -> str:
         return "missing"
     failed = sum(outcome is not Outcome.SKIPPED for outcome, _ in step.unmeasured.values())
     days = [quantities.day(day * DAY) for day in sorted(step.days)]
-    return ", ".join(
-        [
-            quantities.counted(len(step.ratios) - len(step.counts), "case"),
-            *([quantities.counted(len(step.counts), "exact value")] if step.counts else []),
-            *([f"{failed} failed"] if failed else []),
-            days[0],
-            *([f"again {days[-1]}"] if len(days) > 1 else []),
-        ]
+    parts = (
+        quantities.counted(len(step.ratios) - len(step.counts), "case"),
+        quantities.counted(len(step.counts), "exact value") if step.counts else "",
+        f"{failed} failed" if failed else "",
+        days[0],
+        f"again {days[-1]}" if len(days) > 1 else "",
     )
+    return ", ".join(filter(None, parts))
