@@ -66,18 +66,44 @@ Before = Annotated[str, typer.Option(metavar=SIDE, help="The baseline; . is the 
 After = Annotated[str, typer.Option(metavar=SIDE, help="What is compared with the baseline.")]
 
 _PYTHON_VERSION = re.compile(r"(pypy)?[0-9][0-9.]*t?")
+_PANEL = "Options of asv"
 
 
-def choose(config: str, environment: str, python: str) -> None:
+def choose(
+    config: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE",
+            rich_help_panel=_PANEL,
+            help="asv's settings; by default asv.conf.json or asv.conf.jsonc of this folder. The "
+            "command runs in the folder of FILE, so relative paths of other options start there.",
+        ),
+    ] = "",
+    environment: Annotated[
+        str,
+        typer.Option(
+            "--environment",
+            "-E",
+            metavar="TYPE[:PYTHON]",
+            rich_help_panel=_PANEL,
+            help="Make environments of this type, such as virtualenv, whatever asv.conf.json "
+            "names; or asv's name of one environment.",
+        ),
+    ] = "",
+    python: Annotated[
+        str,
+        typer.Option(
+            metavar="PYTHON",
+            rich_help_panel=_PANEL,
+            help="Measure with this Python, such as 3.13, or same for the one that runs "
+            "asv-watch. A path, such as env/bin/python, measures what is installed there and "
+            "makes no environment.",
+        ),
+    ] = "",
+) -> None:
     """Choose the settings that this process and those that it starts read.
 
-    Args:
-        config: A settings file, whose folder becomes the working folder, as asv does it.
-        environment: A type of environments, a type and a Python (``virtualenv:3.13`` or
-            ``existing:/env/bin/python``), or asv's name of one environment; what the settings say
-            if empty.
-        python: The version of a Python, ``same`` for the one that runs this, or the path of an
-            interpreter, whose packages are measured as they are.
+    ``environment`` may also be ``existing:`` and the path of a Python.
 
     Raises:
         WatchError: There is no such file, or the Python is not a version.
@@ -107,50 +133,21 @@ def choose(config: str, environment: str, python: str) -> None:
             os.environ[name] = text
 
 
-_PANEL = "Options of asv"
-_OPTIONS = {
-    "config": typer.Option(
-        metavar="FILE",
-        rich_help_panel=_PANEL,
-        help="asv's settings; by default asv.conf.json or asv.conf.jsonc of this folder. The "
-        "command runs in the folder of FILE, so relative paths of other options start there.",
-    ),
-    "environment": typer.Option(
-        "--environment",
-        "-E",
-        metavar="TYPE[:PYTHON]",
-        rich_help_panel=_PANEL,
-        help="Make environments of this type, such as virtualenv, whatever asv.conf.json names; "
-        "or asv's name of one environment.",
-    ),
-    "python": typer.Option(
-        metavar="PYTHON",
-        rich_help_panel=_PANEL,
-        help="Measure with this Python, such as 3.13, or same for the one that runs asv-watch. A "
-        "path, such as env/bin/python, measures what is installed there and makes no environment.",
-    ),
-}
-
-
 def with_asv_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a command that takes asv's options and reads the settings that they choose.
+    """Return a command that takes the options of `choose` and reads the settings chosen.
 
     An option that the command itself has keeps its own meaning.
     """
     signature = inspect.signature(function, eval_str=True)
     added = [
-        inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, default="", annotation=Annotated[str, option]
-        )
-        for name, option in _OPTIONS.items()
+        option.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for name, option in inspect.signature(choose).parameters.items()
         if name not in signature.parameters
     ]
 
     @functools.wraps(function)
     def run(**arguments: Any) -> Any:
-        chosen = dict.fromkeys(_OPTIONS, "")
-        chosen |= {parameter.name: arguments.pop(parameter.name) for parameter in added}
-        choose(**chosen)
+        choose(**{option.name: arguments.pop(option.name) for option in added})
         return function(**arguments)
 
     parameters = [*signature.parameters.values(), *added]

@@ -77,7 +77,7 @@ def compare(
     """
     root, interpreters = Path.cwd(), python or []
     if len(interpreters) == 1 and not sides:
-        choose("", "", interpreters.pop())
+        choose(python=interpreters.pop())
     named = [*interpreters, *(sides or [])] or ([after] if against else [before, after])
     if against and (len(named) > 1 or not cases):
         raise WatchError("--against takes --cases and one version: --after, or one --python")
