@@ -31,9 +31,8 @@ KEPT = "finished rounds are kept, and the same command continues"
 class Command:
     """One subcommand."""
 
-    function: str
-    """Its module and name, ``asv_watch.bench:bench``. It returns the exit status, or
-    ``None`` for 0."""
+    module: str
+    """Its function, named as the subcommand, returns the exit status or ``None`` for 0."""
     help: str
     interrupted: str = ""
     """What is kept after Ctrl-C, for the message."""
@@ -42,57 +41,54 @@ class Command:
 
 COMMANDS = {
     "bench": Command(
-        "asv_watch.bench:bench",
+        "asv_watch.bench",
         "Measure the cases of HEAD that have no result yet, and publish the site.",
         CONTINUES,
     ),
     "nightly": Command(
-        "asv_watch.night.command:nightly",
+        "asv_watch.night.command",
         "Measure every commit that is not measured yet, most urgent first, and publish the site.",
         CONTINUES,
     ),
     "compare": Command(
-        "asv_watch.compare.command:compare",
+        "asv_watch.compare.command",
         "Compare two commits or releases, with interleaved rounds.",
         KEPT,
     ),
     "gate": Command(
-        "asv_watch.gate.command:gate",
+        "asv_watch.gate.command",
         "Decide if a pull request is slower than its merge base in the cases that it touches.",
         "nothing was written",
         "Examples: asv-watch gate; asv-watch gate --base origin/main --limit 40min --threshold 5% "
         "--comment gate.md",
     ),
     "bisect": Command(
-        "asv_watch.bisect:bisect",
+        "asv_watch.bisect",
         "Find the commit, or the release of a requirement, that changed a case.",
         "the comparisons so far are stored",
     ),
     "explain": Command(
-        "asv_watch.explain:explain",
+        "asv_watch.explain",
         "Name the operators that account for a difference, from profiles of both sides.",
         "nothing was printed",
     ),
     "calibrate": Command(
-        "asv_watch.compare.calibrate:calibrate",
+        "asv_watch.compare.calibrate",
         "Compare HEAD with itself, which shows how noisy this machine is.",
         KEPT,
     ),
     "releases": Command(
-        "asv_watch.releases.command:releases",
+        "asv_watch.releases.command",
         "Compare the releases of a requirement, and list what each changed.",
         CONTINUES,
     ),
     "report": Command(
-        "asv_watch.publish:report",
+        "asv_watch.publish",
         "Print the newest changes for an issue or an e-mail: size, interval, commits and cause.",
     ),
-    "results": Command(
-        "asv_watch.results:results",
-        "Check the stored results, and name each fault.",
-    ),
+    "results": Command("asv_watch.results", "Check the stored results, and name each fault."),
     "publish": Command(
-        "asv_watch.publish:publish",
+        "asv_watch.publish",
         "Write the site from the stored results.",
         "the site is as it was before",
     ),
@@ -148,10 +144,9 @@ class _Subcommand(TyperCommand):
 
     def make_context(self, *arguments: Any, **options: Any) -> Any:
         """Import the function, whose parameters are the options."""
-        module, _, function = self._command.function.partition(":")
         single = typer.Typer(add_completion=False, context_settings=_HELP)
-        command = with_answer_output(getattr(import_module(module), function))
-        run = with_asv_options(printable_output()(command))
+        function = getattr(import_module(self._command.module), str(self.name))
+        run = with_asv_options(printable_output()(with_answer_output(function)))
         single.command(self.name, help=self.help, epilog=self._command.examples or None)(run)
         return typer.main.get_command(single).make_context(*arguments, **options)
 
