@@ -129,10 +129,8 @@ def older_commits(state: NightState) -> Iterator[Task]:
             yield compare_task(state, commit, environment, "", "missing reference", " reference")
     for environment in state.workplace.environments:
         commits = state.reachable(environment)
-        known = {
-            at for at, each in enumerate(commits) if state.is_complete(each.hash, environment)
-        }
-        for index in bisection_order(len(commits), known):
+        known = [state.is_complete(commit.hash, environment) for commit in commits]
+        for index in bisection_order(known):
             yield measure_task(state, commits[index], environment, "older commit")
 
 
@@ -185,13 +183,13 @@ def _without_reference(state: NightState, environment: EnvironmentSpec) -> Itera
             yield commit
 
 
-def bisection_order(length: int, known: Collection[int]) -> Iterator[int]:
-    """Yield the unknown positions, each time the middle of the largest gap.
+def bisection_order(known: Sequence[bool]) -> Iterator[int]:
+    """Yield the positions of commits that are not known, each time the middle of the largest gap.
 
-    Of several largest gaps the newest is split first. Position 0 is the oldest commit; both
-    ends of the history bound a gap as known positions do.
+    Of several largest gaps the newest is split first. Commits come oldest first; both ends of the
+    history bound a gap as known commits do.
     """
-    bounds = [-1, *sorted(known), length]
+    bounds = [-1, *itertools.compress(itertools.count(), known), len(known)]
     gaps = [(-(after - before), -after) for before, after in itertools.pairwise(bounds)]
     heapq.heapify(gaps)
     while gaps:
