@@ -100,16 +100,7 @@ def explain_case(
 
 def compare_profiles(before: Sequence[Profile], after: Sequence[Profile]) -> store.Explanation:
     """Compare the operators, kernels and counts of two sides."""
-    times = [
-        [
-            {
-                (operator["name"], operator["shapes"]): (operator["calls"], operator["seconds"])
-                for operator in profile["operators"]
-            }
-            for profile in side
-        ]
-        for side in (before, after)
-    ]
+    times = [list(map(_calls_and_seconds, side)) for side in (before, after)]
     operators = []
     for key in dict.fromkeys(itertools.chain.from_iterable(times[0] + times[1])):
         (old_calls, old), (new_calls, new) = (
@@ -136,6 +127,13 @@ def compare_profiles(before: Sequence[Profile], after: Sequence[Profile]) -> sto
             if name in after[0]["counts"]
         },
     )
+
+
+def _calls_and_seconds(profile: Profile) -> dict[tuple[str, str], tuple[float, float]]:
+    return {
+        (operator["name"], operator["shapes"]): (operator["calls"], operator["seconds"])
+        for operator in profile["operators"]
+    }
 
 
 def _kernel_changes(before: Profile, after: Profile) -> tuple[store.KernelChange, ...]:

@@ -85,9 +85,9 @@ def report(
         if history.commits[change.commit].hash not in earlier
         and state in {"all", change.state}
         and machine in {"", history.series[change.series].machine}
-    ]
-    print(write_report(contents, changes[:count], markup) or "no change to report")
-    reported = [_difference(change, contents) for change in changes[:count]]
+    ][:count]
+    print(write_report(contents, changes, markup) or "no change to report")
+    reported = [_difference(change, contents) for change in changes]
     write_answer(Answer(command="report", differences=reported), json_file)
     gone = sum(entry.reason == COMPARED_ELSEWHERE for entry in history.left_out)
     if gone:
@@ -102,11 +102,7 @@ def report(
 
 
 def _commits_before(history: History, repository: Path, since: str) -> frozenset[str]:
-    """Return the hashes of the commits up to a commit, or before a date; none if empty.
-
-    Raises:
-        WatchError: ``since`` is neither a commit nor a date.
-    """
+    """Return the hashes of the commits up to a commit, or before a date; none if empty."""
     if not since:
         return frozenset()
     if commit := find_commit(repository, since):

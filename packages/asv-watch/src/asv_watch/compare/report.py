@@ -93,11 +93,8 @@ def _order(case: Difference) -> tuple[bool, bool, float]:
 
 
 def _summary(ratios: Sequence[Difference]) -> str:
-    [kind, *others] = {metric_of(case.unit) for case in ratios}
-    worse, better = (
-        answers.word_of(answer, "memory" if others else kind)
-        for answer in (Verdict.WORSE, Verdict.BETTER)
-    )
+    kind = "time" if all(metric_of(case.unit) == "time" for case in ratios) else "memory"
+    worse, better = (answers.word_of(answer, kind) for answer in (Verdict.WORSE, Verdict.BETTER))
     changed = [case.worse for case in ratios if case.differs]
     count_of_worse, same = sum(changed), len(ratios) - len(changed)
     counts = f"{count_of_worse} {worse}, {len(changed) - count_of_worse} {better}, {same} same"

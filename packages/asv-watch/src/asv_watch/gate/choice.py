@@ -80,7 +80,7 @@ def rank(
     named = dict(zip(cases, zip(*by_nearness, strict=True), strict=True))
 
     def nearness(case: MeasurableCase) -> tuple[float, ...]:
-        return -shares.get(case.identity, 0.0), *(-rarity for rarity in named[case])
+        return shares.get(case.identity, 0.0), *named[case]
 
     def occurrence(case: MeasurableCase) -> int:
         seen[case.benchmark] += 1
@@ -89,7 +89,7 @@ def rank(
     may_run = [c for c in cases if not (changed.is_traceable and shares.get(c.identity) == 0)]
     seen: Counter[str] = Counter()
     # The first case of every benchmark comes before the second of any.
-    return sorted(sorted(may_run, key=nearness), key=occurrence)
+    return sorted(sorted(may_run, key=nearness, reverse=True), key=occurrence)
 
 
 def _timed_body_and_rest(benchmark: str, text: str) -> tuple[str, str]:
@@ -323,11 +323,10 @@ class Choice:
         """Return those of the nearest cases that spend about as much time in what changed."""
         if self._changes is None or not nearest:
             return nearest
+        shares = [self._shares.get(case.identity, 0.0) for case in nearest]
         print("the nearest cases:")
-        for case in nearest:
-            share = self._shares.get(case.identity)
+        for case, share in zip(nearest, shares, strict=True):
             note = f" (changed functions: {quantities.share(share)})" if share else ""
             print(f"  {case.name}{note}", flush=True)
-        shares = [self._shares.get(case.identity, 0.0) for case in nearest]
-        least = _WORTH_MEASURING_FIRST * max(shares, default=0.0)
+        least = _WORTH_MEASURING_FIRST * max(shares)
         return nearest[: sum(share >= least for share in shares)]
