@@ -7,10 +7,9 @@ import sys
 
 
 def main() -> int:
-    """Run the command; Ctrl-C prints one line even while Python imports it, and while it ends.
+    """Run the command and return its exit status.
 
-    Returns:
-        The exit status.
+    Ctrl-C prints one line even while Python imports the command, and while it ends.
     """
     try:
         _open_closed_streams()

@@ -62,13 +62,9 @@ def release_pairs(
 ) -> tuple[ReleasePair, ...]:
     """Pair the releases of a requirement, newest first, each with its predecessor.
 
-    Args:
-        requirement: the requirement of these releases.
-        releases: newest first.
-        comparisons: those of one machine.
-        release: the only release that is paired; all if empty.
-        against: the release with which each is paired instead of its predecessor. The same as
-            ``release`` for a pair of a release with itself.
+    The comparisons are those of one machine. If ``release`` is given, no other is paired. If
+    ``against`` is given, each is paired with it instead of its predecessor; both are the same for
+    a pair of a release with itself.
     """
     stored = release_steps(MachineGraphs(comparisons), requirement)
     if release and release == against:
@@ -99,12 +95,9 @@ def release_chains(
     """Join pairs of neighbouring releases that lack the same cases; leave out the others.
 
     All releases of a chain are measured at once, so each is sampled once a round and not twice:
-    five releases have five sides instead of eight.
-
-    Args:
-        pairs: the newest first.
-        cases: names of the cases to measure; ``None`` joins all neighbours, whatever they lack.
-        most: largest number of releases in a chain, two at least.
+    five releases have five sides instead of eight. Pairs come newest first. Without names of
+    ``cases`` all neighbours are joined, whatever they lack. A chain has at most ``most`` releases,
+    which are two at least.
     """
     found: list[list[ReleasePair]] = []
     lacking: list[str] | None = None
