@@ -7,7 +7,7 @@ one measurement, which has three sides instead of four.
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -19,7 +19,7 @@ from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.comparison import Comparison, Ratio
 from asv_watch.engine.cases import MeasurableCase, find_case
 from asv_watch.engine.measuring import measure
-from asv_watch.engine.rounds import Sampling
+from asv_watch.engine.rounds import PRECISE
 from asv_watch.engine.workplace import Side, Workplace, commit_side, open_workplace, side
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.graph import case_graph
@@ -72,7 +72,6 @@ def narrow(versions: Sequence[int], split: Split) -> Iterator[tuple[int, int]]:
 _RESOLUTION = 1 / 4
 """Changes below this share of the whole change are not searched: detecting them would take many
 rounds."""
-_MOST_ROUNDS = 24
 _ATTEMPTS = 2
 
 
@@ -153,9 +152,7 @@ class _Bisection:
 
     def _measure(self, *candidates: int) -> None:
         """Measure candidates interleaved, none of which may fail."""
-        sampling = Sampling(
-            most_rounds=_MOST_ROUNDS, half_width=self.resolution / 2, all_sides=True
-        )
+        sampling = replace(PRECISE, half_width=self.resolution / 2, all_sides=True)
         try:
             sides = [self.side(index) for index in candidates]
             print(" against ".join(side.name for side in reversed(sides)), flush=True)

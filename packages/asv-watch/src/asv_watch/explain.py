@@ -252,4 +252,4 @@ def _time(seconds: float) -> str:
 
 
 def _signed(seconds: float) -> str:
-    return ("\N{MINUS SIGN}" if seconds < 0 else "+") + _time(abs(seconds))
+    return (quantities.MINUS if seconds < 0 else "+") + _time(abs(seconds))
