@@ -102,17 +102,8 @@ class Workload:
         Raises:
             ValueError: ``batch_size`` is below 1, or ``device`` is not here.
         """
-        import torch  # noqa: PLC0415 - the table is read without it
-
-        from torchspeed.devices import require_device  # noqa: PLC0415
-
         shape = self._batch(batch_size), *self.input_shape
-        generator = torch.Generator().manual_seed(seed)  # of the CPU: the same on every device
-        if self.vocabulary is None:
-            inputs = torch.randn(shape, generator=generator)
-        else:
-            inputs = torch.randint(self.vocabulary, shape, generator=generator)
-        return inputs.to(require_device(device))
+        return _draw(shape, self.vocabulary, device, seed)
 
     def example_targets(
         self, batch_size: int | None = None, device: str = "cpu", seed: int = 1
@@ -122,23 +113,31 @@ class Workload:
         The latter have the shape of the output: ``(batch, outputs)``, or with a horizon
         ``(batch, horizon, outputs)``.
         """
-        import torch  # noqa: PLC0415 - the table is read without it
-
-        from torchspeed.devices import require_device  # noqa: PLC0415
-
-        size, generator = self._batch(batch_size), torch.Generator().manual_seed(seed)
+        size = self._batch(batch_size)
         if self.classifies:
-            targets = torch.randint(self.outputs, (size,), generator=generator)
-        else:
-            steps = () if self.horizon is None else (self.horizon,)
-            targets = torch.randn(size, *steps, self.outputs, generator=generator)
-        return targets.to(require_device(device))
+            return _draw((size,), self.outputs, device, seed)
+        steps = () if self.horizon is None else (self.horizon,)
+        return _draw((size, *steps, self.outputs), None, device, seed)
 
     def _batch(self, batch_size: int | None) -> int:
         size = self.batch if batch_size is None else batch_size
         if size < 1:
             raise ValueError(f"batch_size is {size}; workload {self.name!r} needs at least 1")
         return size
+
+
+def _draw(shape: tuple[int, ...], below: int | None, device: str, seed: int) -> Tensor:
+    """Draw indices smaller than ``below``, or without it standard normal numbers."""
+    import torch  # noqa: PLC0415 - the table is read without it
+
+    from torchspeed.devices import require_device  # noqa: PLC0415
+
+    generator = torch.Generator().manual_seed(seed)  # of the CPU: the same on every device
+    if below is None:
+        drawn = torch.randn(shape, generator=generator)
+    else:
+        drawn = torch.randint(below, shape, generator=generator)
+    return drawn.to(require_device(device))
 
 
 def _loss(name: LossName) -> Loss:
@@ -156,10 +155,12 @@ def _loss(name: LossName) -> Loss:
 
 
 _FLUXBENCH = "FluxBench (speed.fluxml.ai)"
-_METALHEAD = "FluxBench's Metalhead group, batch 5 and 10"
-_FLUX_TRAINING = "FluxArchitectures, benchmark/Benchmarks.jl: five Adam steps on :solar"
 _FLUX_BLOG = "GPU vs CPU benchmarks with Flux.jl (2021), one batch of the epoch's 50"
 _DL_BENCHMARK = "dl-benchmark, MNIST, default batch"
+_TORCHVISION = (
+    "resnet18", "resnet34", "resnet50", "densenet121", "googlenet", "vgg19", "squeezenet1_1",
+    "mobilenet_v3_large", "efficientnet_b0", "convnext_tiny",
+)  # fmt: skip
 
 
 def _forecast(name: str, batch: int, window: int, features: int, outputs: int) -> Workload:
@@ -184,7 +185,8 @@ def _real_size(model: str, window: int, features: int, batch: int) -> Workload:
 def _flux_training(name: str, model: str, outputs: int = 1, **overrides: object) -> Workload:
     """Return a workload of 500 samples: 137 solar plants, a window of 10 steps."""
     return Workload(
-        name, "flux_training", 500, (10, 137), outputs, _FLUX_TRAINING,
+        name, "flux_training", 500, (10, 137), outputs,
+        "FluxArchitectures, benchmark/Benchmarks.jl: five Adam steps on :solar",
         model=model, objective_name="squared_error",
         overrides={"features": 137, "window": 10, **overrides},
     )  # fmt: skip
@@ -203,7 +205,7 @@ def _small_cnn(
 
 def _torchvision(name: str) -> Workload:
     return Workload(
-        name, "torchvision", 5, (3, 224, 224), 1000, _METALHEAD,
+        name, "torchvision", 5, (3, 224, 224), 1000, "FluxBench's Metalhead group, batch 5 and 10",
         classifies=True, loss_name="cross_entropy",
     )  # fmt: skip
 
@@ -261,21 +263,7 @@ _TABLE = (
     # Compiled by torch's defaults, with channels last, it is slower than eager on CPUs
     # (docs/findings.md).
     _small_cnn("resnet18_mnist", 128, (1, 28, 28), _DL_BENCHMARK, layout_optimization=False),
-    *map(
-        _torchvision,
-        (
-            "resnet18",
-            "resnet34",
-            "resnet50",
-            "densenet121",
-            "googlenet",
-            "vgg19",
-            "squeezenet1_1",
-            "mobilenet_v3_large",
-            "efficientnet_b0",
-            "convnext_tiny",
-        ),
-    ),
+    *map(_torchvision, _TORCHVISION),
     _fluxbench("yolov3", 1, (3, 608, 608), 6),
     _fluxbench("yolov3_tiny", 1, (3, 416, 416), 6),
     _fluxbench("transformer_encoder", 32, (100, 512), 512),
