@@ -72,13 +72,12 @@ class Run:
     def announce(self, steps: int) -> None:
         """Tell the observer what is about to run, and how many steps."""
         config, data = self.config, self.data
-        splits = {"to train on": data.train, "to validate with": data.validation,
-                  "to test on": data.test}  # fmt: skip
-        items: dict[str, Any] = {name: part for name, part in splits.items() if part is not None}
-        counts = ", ".join(f"{len(part):,} {name}" for name, part in items.items())
+        splits: dict[str, Any] = {"to train on": data.train, "to validate with": data.validation,
+                                  "to test on": data.test}  # fmt: skip
+        sizes = (f"{len(items):,} {use}" for use, items in splits.items() if items is not None)
         self.observer.prepared(
             f"{config.model}, {self.parameters:,} parameters, on {config.device}; {config.data}: "
-            f"{counts}; {data.source}",
+            f"{', '.join(sizes)}; {data.source}",
             steps,
         )
 
@@ -288,7 +287,6 @@ class SmoothRun(Run):
 
 
 def _inference(run: Run, command: str, batches: DataLoader[Any]) -> RunResult:
-    """Return the result of one loop without training."""
     run.announce(run.steps(len(batches)))
     run.model.eval()
     loop = run.loop(batches, run.infer, warmup=WARMUP, observer=run.observer)

@@ -82,18 +82,15 @@ class Trainer:
             )
         self._run = run
         held_out: Any = data.test if data.validation is None else data.validation
-        self._order: DistributedSampler[Any] | None = None
-        if ranks.world() > 1:
-            self._order = DistributedSampler(
-                data.train, ranks.world(), ranks.rank(), seed=config.seed
-            )
-        self._batches = run.loader(data.train, self._order)
-        self._held_out = run.loader(held_out, ranks.share(len(held_out)))
-        self.steps = run.steps(len(self._batches), config.epochs)
         self._model = run.model
+        self._order: DistributedSampler[Any] | None = None
         if ranks.world() > 1:
             ids = [run.device.index] if run.device.type == "cuda" else None
             self._model = DistributedDataParallel(run.model, device_ids=ids)
+            self._order = DistributedSampler(data.train, seed=config.seed)
+        self._batches = run.loader(data.train, self._order)
+        self._held_out = run.loader(held_out, ranks.share(len(held_out)))
+        self.steps = run.steps(len(self._batches), config.epochs)
         self._loss = F.l1_loss if config.absolute_error else run.loss
         parameters, rate, decay = run.model.parameters(), config.rate, config.weight_decay
         self._optimiser: optim.Optimizer
