@@ -9,7 +9,6 @@ model learns.
 
 from dataclasses import dataclass, replace
 from importlib import resources
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -68,8 +67,9 @@ def load_digits(options: DataOptions) -> Data:
 
 def load_el_nino(options: DataOptions) -> Data:
     """Return windows of 732 monthly sea temperatures; anomalies unless ``anomalies`` is False."""
-    file = _file_of("statsmodels", "datasets/elnino/elnino.csv")
-    years = np.loadtxt(file, delimiter=",", skiprows=1)  # the year, and a column for each month
+    file = resources.files("statsmodels") / "datasets/elnino/elnino.csv"
+    # The year, and a column for each month.
+    years = np.loadtxt(str(file), delimiter=",", skiprows=1)
     values = torch.from_numpy(years[:, 1:].reshape(-1, 1)).float()
     source = (
         "sea surface temperature off Peru, °C, 732 months from 1950 to 2010 (NOAA's ERSST.V3B, "
@@ -81,8 +81,8 @@ def load_el_nino(options: DataOptions) -> Data:
 
 def load_eeg(options: DataOptions) -> Data:
     """Return windows of 800 samples of the potential at four electrodes."""
-    file = _file_of("matplotlib", "mpl-data/sample_data/eeg.dat")
-    samples = np.fromfile(file, dtype=np.float64).reshape(-1, len(EEG_ELECTRODES))
+    file = resources.files("matplotlib") / "mpl-data/sample_data/eeg.dat"
+    samples = np.fromfile(str(file), dtype=np.float64).reshape(-1, len(EEG_ELECTRODES))
     values = torch.from_numpy(samples).float()
     source = "brain waves at 4 electrodes, 80 samples a second (matplotlib sample data)"
     return split_series("eeg", values, EEG_ELECTRODES, options, source)
@@ -110,10 +110,6 @@ def load_lorenz(options: DataOptions) -> Data:
     values = torch.from_numpy(np.array(states[LORENZ_STEPS - 1 :: LORENZ_STEPS])).float()
     source = "states of Lorenz's equations (Deterministic Nonperiodic Flow, 1963), every 0.1"
     return split_series("lorenz", values, ("x", "y", "z"), options, source)
-
-
-def _file_of(package: str, path: str) -> Path:
-    return Path(str(resources.files(package))) / path
 
 
 @dataclass(frozen=True)
@@ -148,14 +144,13 @@ def load_dummy(options: DataOptions) -> Data:
     """Return ``options.items`` items of ``options.shape``, (3, 224, 224) by default."""
     shape = options.shape or (3, 224, 224)
     items = options.items or 1000
-    test_items = max(1, items // 5)
     is_image = len(shape) == 3
     target = None if is_image or options.target == "all" else 0
     # Test items follow the training ones, so that no seed is drawn twice.
     return Data(
         name="dummy",
         train=DummyItems(items, options, shape, options.seed),
-        test=DummyItems(test_items, options, shape, options.seed + items),
+        test=DummyItems(max(1, items // 5), options, shape, options.seed + items),
         item_shape=shape,
         classes=options.classes if is_image else None,
         source="random numbers",
