@@ -20,18 +20,12 @@ def random_graph(nodes: int, edges: int) -> Tensor:
     rows = ((1 + np.sqrt(1 + 8 * chosen.astype(np.float64))) / 2).astype(np.int64)
     columns = chosen - rows * (rows - 1) // 2
     loops = np.arange(nodes)
-    ends = np.stack(
-        (np.concatenate((rows, columns, loops)), np.concatenate((columns, rows, loops)))
-    )
+    ends = np.hstack(((rows, columns), (columns, rows), (loops, loops)))
     degree = np.bincount(ends[0], minlength=nodes)
-    values = 1 / np.sqrt(degree[ends[0]] * degree[ends[1]])
-    return torch.sparse_coo_tensor(
-        torch.from_numpy(ends),
-        torch.from_numpy(values.astype(np.float32)),
-        (nodes, nodes),
-        device="cpu",
-        check_invariants=False,
-    ).coalesce()
+    values = (1 / np.sqrt(degree[ends[0]] * degree[ends[1]])).astype(np.float32)
+    parts = torch.from_numpy(ends), torch.from_numpy(values)
+    shape = nodes, nodes
+    return torch.sparse_coo_tensor(*parts, shape, device="cpu", check_invariants=False).coalesce()
 
 
 @register_model("gcn")
