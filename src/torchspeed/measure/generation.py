@@ -10,7 +10,7 @@ from torch import nn
 from torchspeed.workloads import get_workload
 
 PRECISIONS = ("float32", "bfloat16", "int8")
-"""Of parameters and values; int8 has float32 values, which each linear map rounds itself."""
+"""Of parameters and values; int8 has float32 values, which each linear map rounds at each call."""
 
 
 class Generation:
@@ -24,7 +24,9 @@ class Generation:
         if precision == "bfloat16":
             self.model, self.inputs = self.model.bfloat16(), self.inputs.bfloat16()
         elif precision == "int8":
-            self.model = _quantized(self.model)
+            with warnings.catch_warnings():  # deprecated in favour of torchao, another package
+                warnings.simplefilter("ignore")
+                self.model = torch.ao.quantization.quantize_dynamic(self.model, {nn.Linear})
         self.state = self.prefill()
 
     @torch.inference_mode()
@@ -36,14 +38,6 @@ class Generation:
     def next_step(self) -> Any:
         """Forecast the steps after the window, and read them where the model does so."""
         return self.model.next_step(self.state)
-
-
-def _quantized(model: nn.Module) -> nn.Module:
-    """Return a model whose linear maps multiply in int8, with scales found at each call."""
-    with warnings.catch_warnings():  # deprecated in favour of torchao, another package
-        warnings.simplefilter("ignore")
-        quantized: nn.Module = torch.ao.quantization.quantize_dynamic(model, {nn.Linear})
-    return quantized
 
 
 generation = lru_cache(maxsize=1)(Generation)
