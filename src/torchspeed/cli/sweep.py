@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from torchspeed.studies.sweep import Outcome, Point
 
-
 SETTINGS = (
     "model", "batch_size", "workers", "window", "horizon", "epochs", "optimiser", "rate"
 )  # fmt: skip

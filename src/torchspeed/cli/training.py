@@ -1,7 +1,4 @@
-"""``torchspeed train``, ``torchspeed inference`` and ``torchspeed smooth-inference``.
-
-Torch takes seconds to import, so a function imports it after its options are understood.
-"""
+"""``torchspeed train``, ``torchspeed inference`` and ``torchspeed smooth-inference``."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The interface of data sets: items to train on, to validate with and to test on.
-
-A series also has the normalisation of its columns, and the inverse.
-"""
+"""The interface of data sets: items to train on, to validate with and to test on."""
 
 from __future__ import annotations
 
@@ -75,7 +72,6 @@ class Data:
     classes: int | None
     """How many classes; None for a forecast."""
     source: str
-    """Where the data come from."""
     target: int | None = None
     """Column that a series' targets come from; None for all columns, and for images."""
     validation: Dataset[Any] | None = None

@@ -20,7 +20,6 @@ from torchspeed.errors import TorchspeedError
 
 HOST = "https://raw.githubusercontent.com/laiguokun/multivariate-time-series-data/master"
 
-
 PUBLISHED: dict[str, tuple[str, str, int | None]] = {
     "exchange_rate": (
         "exchange_rate/exchange_rate.txt.gz", "9dd5a9c8f8f324e234938400f232fa08", None

@@ -62,7 +62,6 @@ class DataOptions:
 
     data_dir: Path = Path("data")
     download: bool = False
-    """Whether what is missing is downloaded."""
     items: int | None = None
     """Training items of a ``dummy`` set."""
     features: int | None = None

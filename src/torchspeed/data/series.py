@@ -1,13 +1,9 @@
 """Windows over a multivariate time series, and the values to forecast for each.
 
-A window holds ``window`` rows, and its label is the row ``horizon`` steps after the window's last,
-as LSTNet's and TPA-LSTM's papers count: horizon 1 is the next value. Labels are split in time:
-the oldest 60 % to train on, the next 20 % to choose an epoch by, the newest 20 % to test on. A
-window may reach back into the split before, as in those papers, because its rows are known when
-the forecast is made. Columns are normalised by the rows before the first label to validate; the
-papers divide by each column's largest value, those to be forecast included. Where anomalies are
-asked for, the means of the season come from the same rows, and forecasts get them back before
-they are judged (`torchspeed.data.dataset.Scale`).
+docs/data.md has the splits, the normalisation and the anomalies. Horizon 1 is the next value, as
+in LSTNet's and TPA-LSTM's papers. A window may reach back into the split before, as there, because
+its rows are known when the forecast is made. The papers divide by each column's largest value,
+those to be forecast included; here only rows before the first label to validate are used.
 """
 
 from collections.abc import Sequence

@@ -59,7 +59,8 @@ def interleaved(
 ) -> list[list[tuple[float, float]]]:
     """Time passes and measure what they are compared with in turn, within `ROUNDS`.
 
-    ``reference`` measures the device now, and returns a value for each pass.
+    What slows the machine for a while slows both, so it cancels in their ratio. ``reference``
+    measures the device now, and returns a value for each pass.
 
     Returns:
         For each pass and round its seconds, and the mean of the reference just before and after.

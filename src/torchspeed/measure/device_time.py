@@ -1,7 +1,4 @@
-"""How long the kernels of a pass keep a CUDA device busy, and how many there are.
-
-A pass whose kernels take a fifth of its wall time waits for the host, which launches them.
-"""
+"""How long the kernels of a pass keep a CUDA device busy, and how many there are."""
 
 import json
 import statistics

@@ -2,8 +2,7 @@
 
 The larger of the two counts, as in the roofline model (S. Williams, A. Waterman, D. Patterson,
 "Roofline: an insightful visual performance model for multicore architectures", CACM 52 (2009),
-doi:10.1145/1498765.1498785). Rate and bandwidth are measured on this machine, interleaved with the
-passes in one process: what slows the machine for a while slows both, so it cancels in their ratio.
+doi:10.1145/1498765.1498785).
 """
 
 import statistics

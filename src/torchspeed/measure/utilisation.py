@@ -1,7 +1,6 @@
 """Model FLOPs utilisation: how much of a device's own peak a pass reaches.
 
-Pass and peak are interleaved in one process: what slows the machine for a while cancels in their
-ratio. Elementwise arithmetic is not counted, so a model of many small operators has a small share.
+Elementwise arithmetic is not counted, so a model of many small operators has a small share.
 """
 
 import statistics

@@ -35,7 +35,6 @@ _MOST_CALLS = 50
 _SECONDS = 10.0
 """Seconds after which no new batch begins: old releases of torch are slow to sum up operators."""
 
-
 Record = dict[str, Any]
 """A part of what is printed."""
 

@@ -60,9 +60,7 @@ class ForecastAccuracy:
     """Mean over columns of the correlation of forecasts and values, as in LSTNet's paper. None
     where every column is constant."""
     rmse: float
-    """Root of the mean squared error."""
     mae: float
-    """Mean absolute error."""
     mape: float | None
     """Mean of the error over the value, as a share; None where values come close to zero."""
 

@@ -1,10 +1,9 @@
 """Splits the time of each step of a run among its phases.
 
-The split is BenchmarkJade's: waiting for a batch, moving and changing it, forward, backward with
-the optimiser's step. In BenchmarkJade a phase ends when the host gets that far, so on a GPU a
-phase that only launches work looks free and the next one that waits pays for it. Here a phase ends
-when the *device* has done its work: marks are put on the device's own timeline and read after the
-loop, so that no step waits for them.
+The phases are BenchmarkJade's. There a phase ends when the host gets that far, so on a GPU a phase
+that only launches work looks free and the next one that waits pays for it. Here a phase ends when
+the *device* has done its work: marks are put on the device's own timeline and read after the loop,
+so that no step waits for them.
 """
 
 import math
