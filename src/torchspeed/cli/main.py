@@ -14,6 +14,8 @@ from torchspeed.cli.options import Parser, UsageError
 from torchspeed.errors import TorchspeedError
 from torchspeed.measure.processes import keep_memory
 
+INTERRUPTED = 130
+
 
 def parser() -> Parser:
     """Return the parser of the command line."""
@@ -52,7 +54,7 @@ def _run(arguments: list[str] | None) -> int:
     try:
         return _run_command(arguments)
     except KeyboardInterrupt:
-        status, message = 130, "interrupted"
+        status, message = INTERRUPTED, "interrupted"
     except (BrokenPipeError, SystemExit):  # rich turns the first into the second
         # Python would complain once more when it closes the broken stream at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from torchspeed.training.forecasts import ForecastReport
     from torchspeed.training.results import EpochRecord, RankTimes, RunResult
 
+_WIDTH_OF_FILES = 160
+
 REDRAW_S = 0.5
 """Seconds between two drawings; one takes milliseconds, so drawing is near 1 % of the run."""
 
@@ -29,7 +31,7 @@ def standard_output() -> Console:
     It shows texts as they are: names and reasons may hold brackets.
     """
     width_is_known = sys.stdout.isatty() or "COLUMNS" in os.environ
-    width = None if width_is_known else 160
+    width = None if width_is_known else _WIDTH_OF_FILES
     return Console(width=width, markup=False, emoji=False)
 
 

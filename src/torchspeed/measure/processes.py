@@ -8,6 +8,8 @@ that runs already, ``mallopt`` does the same, for it and for what it forks.
 import ctypes
 import os
 
+_LARGEST_INT = 2**31 - 1
+
 SETTINGS = {
     "MALLOC_MMAP_THRESHOLD_": (-3, 4294967296),
     "MALLOC_TRIM_THRESHOLD_": (-1, 4294967296),
@@ -30,4 +32,4 @@ def keep_memory() -> None:
         return
     for variable, (number, value) in SETTINGS.items():
         if variable not in os.environ:
-            mallopt(number, min(value, 2**31 - 1))
+            mallopt(number, min(value, _LARGEST_INT))

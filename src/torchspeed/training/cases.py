@@ -76,6 +76,9 @@ class AdamSteps(Training):
     the same work on the same numbers.
     """
 
+    STEPS = 5
+    RATE = 0.007
+
     def __init__(self, workload: str, device: str) -> None:
         super().__init__(workload, device)
         # Flux's DSANet has parameters that nothing uses.
@@ -87,8 +90,8 @@ class AdamSteps(Training):
         with torch.no_grad():
             for parameter, beginning in zip(self._parameters, self._beginning, strict=True):
                 parameter.copy_(beginning)
-        self._optimiser = torch.optim.Adam(self._parameters, lr=0.007)
-        for _ in range(5):
+        self._optimiser = torch.optim.Adam(self._parameters, lr=self.RATE)
+        for _ in range(self.STEPS):
             self.step()
 
 

@@ -21,8 +21,7 @@ from asv_watch.errors import WatchError
 Cases = Annotated[
     str,
     typer.Option(
-        metavar="PATTERN",
-        help="Take only the cases whose name matches this regular expression.",
+        metavar="PATTERN", help="Take only the cases whose name matches this regular expression."
     ),
 ]
 OneCase = Annotated[

@@ -41,9 +41,7 @@ def timed_cases(history: ReleaseHistory, contents: Contents) -> list[str]:
 
 
 def releases_map(
-    histories: Sequence[ReleaseHistory],
-    certainty: Mapping[int, float],
-    contents: Contents,
+    histories: Sequence[ReleaseHistory], certainty: Mapping[int, float], contents: Contents
 ) -> Shown | None:
     """Return a heat map for each group; a row is of the machine that compared it most.
 

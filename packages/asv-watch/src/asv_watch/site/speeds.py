@@ -80,10 +80,7 @@ def speed_table(contents: Contents, published: Sequence[PublishedValue]) -> Show
                 "cells": [_cell(levels, column, names) for column in columns],
                 "versus": _versus(levels, lines),
                 "published": [
-                    {
-                        "text": quantities.quantity(entry.seconds, "seconds"),
-                        "tip": entry.source,
-                    }
+                    {"text": quantities.quantity(entry.seconds, "seconds"), "tip": entry.source}
                     for entry in sorted(by_others[key], key=lambda entry: entry.seconds)[:1]
                 ],
             }
