@@ -75,6 +75,12 @@ def test_numbers_without_a_ratio_say_why(rounds: Rounds, reason: str) -> None:
     assert reason in comparison.why_no_ratio(0, 1)[1]
 
 
+def test_added_rounds_count_whatever_was_asked_before() -> None:
+    first = Comparison("x", 9, rounds=((1.0, 2.0), (1.0, 2.1)))
+    stars = [first.star(0.0), first.with_rounds_of(first).star(0.0)]
+    assert [star.freedom for star in stars if star] == [1, 3]
+
+
 @pytest.mark.parametrize(
     ("before", "after", "ratio", "verdict"),
     [
