@@ -15,7 +15,7 @@ Maker = TypeVar("Maker", bound=Callable[..., nn.Module])
 _IMPLEMENTATIONS: tuple[Implementation, ...] = get_args(Implementation)
 
 _MAKERS: dict[str, dict[Implementation, Callable[..., nn.Module]]] = {}
-"""By name and implementation, the plain one first: the module of a tuned one imports it."""
+"""By name and implementation."""
 
 
 def register_model(
@@ -40,7 +40,9 @@ def list_models() -> list[str]:
 
 def list_implementations(name: str) -> list[Implementation]:
     """Return the implementations of a model, the plain one first."""
-    return list(_MAKERS[name])
+    return [
+        implementation for implementation in _IMPLEMENTATIONS if implementation in _MAKERS[name]
+    ]
 
 
 def list_arguments(name: str) -> list[str]:
