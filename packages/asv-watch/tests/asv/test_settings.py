@@ -14,8 +14,8 @@ from asv_watch.asv.conf import load_settings
 from asv_watch.asv.declared import Declared, SuiteEntry
 from asv_watch.asv.environments import create
 from asv_watch.asv.settings import (
-    ASV_RUNNER,
     Configuration,
+    pinned_asv_runner,
     read_configuration,
     select_environments,
 )
@@ -167,8 +167,8 @@ def test_an_environment_gets_the_pinned_release_instead_of_another(
     environment.create = lambda: None
     monkeypatch.setattr(environments, "is_working", lambda folder: True)
     create(environment)
-    assert environment._base_requirements["pip+asv_runner"] == ASV_RUNNER
-    assert installed == ["install", f"asv_runner=={ASV_RUNNER}"]
+    assert environment._base_requirements["pip+asv_runner"] == pinned_asv_runner()
+    assert installed == ["install", f"asv_runner=={pinned_asv_runner()}"]
 
 
 def test_a_damaged_environment_is_made_anew_and_no_commit_is_blamed_for_one(

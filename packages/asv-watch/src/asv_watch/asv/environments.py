@@ -23,7 +23,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion
 
 from asv_watch.asv.conf import BUILD, load_settings
-from asv_watch.asv.settings import ASKING_TIMEOUT_S, ASV_RUNNER, EnvironmentSpec
+from asv_watch.asv.settings import ASKING_TIMEOUT_S, EnvironmentSpec, pinned_asv_runner
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.machine.commands import find_cause, run_command, succeeds
 from asv_watch.versions.git import ask_git, top_of
@@ -74,14 +74,14 @@ def create(environment: Any) -> None:
         asv.util.ProcessError: a package cannot be installed.
         MachineError: it does not work.
     """
-    folder = Path(environment._path)
+    pinned, folder = pinned_asv_runner(), Path(environment._path)
     if folder.exists() and not is_working(folder):  # asv would use it as it is
         print(f"  the environment {folder} is damaged, and made anew", flush=True)
         shutil.rmtree(folder, ignore_errors=True)
-    environment._base_requirements["pip+asv_runner"] = ASV_RUNNER
+    environment._base_requirements["pip+asv_runner"] = pinned
     environment.create()
-    if _releases(folder, "asv_runner") - {ASV_RUNNER}:
-        environment._run_pip(["install", f"asv_runner=={ASV_RUNNER}"])
+    if _releases(folder, "asv_runner") - {pinned}:
+        environment._run_pip(["install", f"asv_runner=={pinned}"])
     check_environment(folder)
 
 
@@ -118,7 +118,7 @@ def make_environment(root: Path, repository: Path, spec: EnvironmentSpec) -> Non
         WatchError: it cannot be made.
     """
     is_made = (spec.folder / INFORMATION).is_file()
-    is_pinned = is_made and _releases(spec.folder, "asv_runner") == {ASV_RUNNER}
+    is_pinned = is_made and _releases(spec.folder, "asv_runner") == {pinned_asv_runner()}
     if spec.interpreter is not None or (is_pinned and is_working(spec.folder)):
         return
     if not spec.name:
@@ -140,7 +140,7 @@ def _install_release(spec: EnvironmentSpec) -> None:
             f"{distribution(name)}==={release}" if release else distribution(name)
             for name, release in spec.requirements.items()
         ),
-        f"asv_runner=={ASV_RUNNER}",
+        f"asv_runner=={pinned_asv_runner()}",
     ]
     virtualenv = [sys.executable, "-m", "virtualenv", "--quiet", "--python", spec.python]
     pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet"]

@@ -33,8 +33,6 @@ from asv_watch.versions.version import Release, distribution, main_release, rele
 
 _NEWEST_TESTED = "0.6.6"
 """Newest release of asv with which the tests of this package ran."""
-ASV_RUNNER = metadata.version("asv_runner")
-"""Release of asv_runner that measures: the only one that this package accepts."""
 ASKING_TIMEOUT_S = 120.0
 """Seconds in which an interpreter has to answer: an import from a cold disk may take a minute."""
 _RELEASE = re.compile(r"[\w.+!-]+")
@@ -324,6 +322,11 @@ def select_environments(
     return selected
 
 
+def pinned_asv_runner() -> str:
+    """Return the release of asv_runner that measures: the only one that this package accepts."""
+    return metadata.version("asv_runner")
+
+
 def describe_interpreter(python: Path, names: Collection[str]) -> tuple[str, dict[str, str]]:
     """Ask an interpreter that somebody else made which releases it has of some requirements.
 
@@ -333,6 +336,7 @@ def describe_interpreter(python: Path, names: Collection[str]) -> tuple[str, dic
     Raises:
         WatchError: there is none, or it lacks the asv_runner that measures.
     """
+    wanted = pinned_asv_runner()
     try:
         command = [str(python), "-P", str(probes.ENVIRONMENT), *map(distribution, names)]
         answer = json.loads(run_command(command, ASKING_TIMEOUT_S))
@@ -341,10 +345,10 @@ def describe_interpreter(python: Path, names: Collection[str]) -> tuple[str, dic
             f"{python} is no Python that runs here ({error}); give the path of an interpreter"
         ) from error
     installed = answer["details"]["asv_runner"]
-    if installed != ASV_RUNNER:
+    if installed != wanted:
         raise WatchError(
-            f"{python} needs asv_runner {ASV_RUNNER} to be measured, and has {installed}; run "
-            f"`{python} -m pip install asv_runner=={ASV_RUNNER}`"
+            f"{python} needs asv_runner {wanted} to be measured, and has {installed}; run "
+            f"`{python} -m pip install asv_runner=={wanted}`"
         )
     facts: dict[str, str] = answer["facts"]
     release = re.search(r"\d+\.\d+", facts["interpreter"])
