@@ -48,11 +48,9 @@ class CaseGraph(RatioGraph[Node]):
     """The versions that one machine compared in one case."""
 
     def __init__(self, stars: _Sides, between: float) -> None:
-        """Gather what is known of a case.
+        """Gather what is known of a case from at least one comparison, the oldest first.
 
-        Args:
-            stars: its comparisons, at least one, oldest first.
-            between: standard deviation of its ratios between sittings.
+        ``between`` is the standard deviation of its ratios between sittings.
         """
         super().__init__([star for _, star in stars], between)
         self._comparisons = [comparison for comparison, _ in stars]

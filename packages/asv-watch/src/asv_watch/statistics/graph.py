@@ -77,8 +77,7 @@ class Star(msgspec.Struct, Generic[Node], frozen=True):
     def corrected(self, usual_spread: float) -> Star[Node]:
         """Return it with larger variances where a few rounds may agree by luck.
 
-        Args:
-            usual_spread: usual standard deviation of rounds' ratios on the machine.
+        ``usual_spread`` is the usual standard deviation of rounds' ratios on the machine.
         """
         rounds = int(self.freedom) + 1
         spreads = (math.sqrt(2 * rounds * variance) for variance in self.variances)
@@ -90,10 +89,7 @@ class Star(msgspec.Struct, Generic[Node], frozen=True):
     def estimate(self, before: int, after: int, between: float) -> Estimate:
         """Return the ratio of two of its versions, by index, as if nothing else was measured.
 
-        Args:
-            before: index of a version.
-            after: index of another.
-            between: standard deviation between sittings.
+        ``between`` is the standard deviation between sittings.
         """
         of_rounds = self.variances[before] + self.variances[after]
         variance = of_rounds + between**2
@@ -117,11 +113,9 @@ class RatioGraph(Generic[Node]):
     """Levels of versions, relative to each other, by weighted least squares."""
 
     def __init__(self, stars: Sequence[Star[Node]], between: float) -> None:
-        """Lay out the graph.
+        """Lay out the graph of at least one star.
 
-        Args:
-            stars: what was measured, at least one.
-            between: standard deviation between sittings.
+        ``between`` is the standard deviation between sittings.
         """
         self.stars = tuple(stars)
         self.between = between

@@ -263,9 +263,11 @@ def read_ancestry(
         touching = frozenset(run_git(repository, *arguments).split())
     else:
         touching = frozenset(commit for commit, parents in parents_of.items() if len(parents) < 2)
-    first_parents = commits_changing(repository, f"{since}..{line[-1].hash}", ())
+    first_parents = [line[-1].hash]
+    while (parent := next(iter(parents_of[first_parents[-1]]), "")) in parents_of:
+        first_parents.append(parent)
     positions: dict[str, int] = {}
-    for position, merge in enumerate(first_parents, start=line[first].position + 1):
+    for position, merge in enumerate(reversed(first_parents), start=line[first].position + 1):
         waiting = [merge]
         while waiting:
             candidate = waiting.pop()
