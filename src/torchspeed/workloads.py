@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Literal
 
 from torchspeed.errors import TorchspeedError, suggest
 
@@ -30,15 +31,15 @@ class Workload:
     """A model at fixed sizes, with what it takes to run and to train it."""
 
     name: str
-    family: str
-    """``time_series``, ``forecaster``, ``real_size``, ``pretrained``, ``flux_literal``,
-    ``flux_training``, ``small_cnn``, ``torchvision`` or ``fluxbench``."""
     batch: int
     input_shape: tuple[int, ...]
     """Shape of one sample: ``(window, features)`` or ``(channels, height, width)``."""
     outputs: int
     """Size of the output's last axis: the number of classes, or of forecast values."""
     source: str
+    family: str
+    """``time_series``, ``forecaster``, ``real_size``, ``pretrained``, ``flux_literal``,
+    ``flux_training``, ``small_cnn``, ``torchvision`` or ``fluxbench``."""
     model: str = ""
     """Name for `torchspeed.models.create_model`; the workload's own by default."""
     horizon: int | None = None
@@ -163,30 +164,35 @@ _TORCHVISION = (
 )  # fmt: skip
 
 
-def _forecast(name: str, batch: int, window: int, features: int, outputs: int) -> Workload:
-    family = "flux_literal" if name.endswith("_flux_literal") else "time_series"
-    return Workload(name, family, batch, (window, features), outputs, _FLUXBENCH)
-
-
-def _forecaster(name: str, source: str) -> Workload:
-    """Return a workload of today's forecasters: four days of hours, as in papers on ETT."""
-    return Workload(name, "forecaster", 32, (96, 7), 7, source, horizon=96)
+_forecast = partial(Workload, source=_FLUXBENCH, family="time_series")
+_flux_literal = partial(Workload, source=_FLUXBENCH, family="flux_literal")
+_fluxbench = partial(Workload, source=_FLUXBENCH, family="fluxbench")
+_pretrained = partial(Workload, family="pretrained")
+_torchvision = partial(
+    Workload, batch=5, input_shape=(3, 224, 224), outputs=1000,
+    source="FluxBench's Metalhead group, batch 5 and 10", family="torchvision",
+    classifies=True, loss_name="cross_entropy",
+)  # fmt: skip
+_forecaster = partial(
+    Workload, batch=32, input_shape=(96, 7), outputs=7, family="forecaster", horizon=96
+)
+"""Today's forecasters: four days of hours, as in papers on ETT."""
 
 
 def _real_size(model: str, window: int, features: int, batch: int) -> Workload:
     """Return a workload of as many series as electricity (321) or traffic (862)."""
     return Workload(
-        f"{model}_{window}_{features}", "real_size", batch, (window, features), features,
-        "windows of 512 and 720 of the data sets of Informer and LSTNet", model=model, horizon=96,
-        overrides={"window": window, "features": features},
+        f"{model}_{window}_{features}", batch, (window, features), features,
+        "windows of 512 and 720 of the data sets of Informer and LSTNet", "real_size",
+        model=model, horizon=96, overrides={"window": window, "features": features},
     )  # fmt: skip
 
 
 def _flux_training(name: str, model: str, outputs: int = 1, **overrides: object) -> Workload:
     """Return a workload of 500 samples: 137 solar plants, a window of 10 steps."""
     return Workload(
-        name, "flux_training", 500, (10, 137), outputs,
-        "FluxArchitectures, benchmark/Benchmarks.jl: five Adam steps on :solar",
+        name, 500, (10, 137), outputs,
+        "FluxArchitectures, benchmark/Benchmarks.jl: five Adam steps on :solar", "flux_training",
         model=model, objective_name="squared_error",
         overrides={"features": 137, "window": 10, **overrides},
     )  # fmt: skip
@@ -197,55 +203,40 @@ def _small_cnn(
 ) -> Workload:
     loss: LossName = "negative_log_likelihood" if name == "flux_cnn" else "cross_entropy"
     return Workload(
-        name, "small_cnn", batch, shape, 10, source,
+        name, batch, shape, 10, source, "small_cnn",
         classifies=True, loss_name=loss, objective_name=loss,
         cpu_compile_options=cpu_compile_options,
     )  # fmt: skip
 
 
-def _torchvision(name: str) -> Workload:
-    return Workload(
-        name, "torchvision", 5, (3, 224, 224), 1000, "FluxBench's Metalhead group, batch 5 and 10",
-        classifies=True, loss_name="cross_entropy",
-    )  # fmt: skip
-
-
-def _fluxbench(
-    name: str, batch: int, shape: tuple[int, ...], outputs: int, **others: Any
-) -> Workload:
-    return Workload(name, "fluxbench", batch, shape, outputs, _FLUXBENCH, **others)
-
-
 _TABLE = (
-    #         model    batch  window  features  outputs
-    _forecast("darnn", 300, 10, 10, 1),
-    _forecast("dsanet", 1000, 10, 50, 1),
-    _forecast("lstnet", 500, 10, 20, 20),
-    _forecast("tpa_lstm", 300, 10, 10, 1),
-    _forecast("darnn_flux_literal", 300, 10, 10, 1),
-    _forecast("dsanet_flux_literal", 1000, 10, 50, 1),
-    _forecast("lstnet_flux_literal", 500, 10, 20, 1),
-    _forecast("tpa_lstm_flux_literal", 300, 10, 10, 1),
-    _forecaster("dlinear", "AAAI 2023, arXiv:2205.13504"),
-    _forecaster("nhits", "AAAI 2023, arXiv:2201.12886"),
-    _forecaster("tcn", "2018, arXiv:1803.01271"),
-    _forecaster("deepar", "International Journal of Forecasting 2020, arXiv:1704.04110"),
-    _forecaster("patchtst", "ICLR 2023, arXiv:2211.14730"),
-    _forecaster("itransformer", "ICLR 2024, arXiv:2310.06625"),
-    _forecaster("tsmixer", "TMLR 2023, arXiv:2303.06053"),
-    _forecaster("timesnet", "ICLR 2023, arXiv:2210.02186"),
-    _forecaster("encoder_decoder", "NeurIPS 2017, arXiv:1706.03762"),
+    #         model   batch  (window, features)  outputs
+    _forecast("darnn", 300, (10, 10), 1),
+    _forecast("dsanet", 1000, (10, 50), 1),
+    _forecast("lstnet", 500, (10, 20), 20),
+    _forecast("tpa_lstm", 300, (10, 10), 1),
+    _flux_literal("darnn_flux_literal", 300, (10, 10), 1),
+    _flux_literal("dsanet_flux_literal", 1000, (10, 50), 1),
+    _flux_literal("lstnet_flux_literal", 500, (10, 20), 1),
+    _flux_literal("tpa_lstm_flux_literal", 300, (10, 10), 1),
+    _forecaster("dlinear", source="AAAI 2023, arXiv:2205.13504"),
+    _forecaster("nhits", source="AAAI 2023, arXiv:2201.12886"),
+    _forecaster("tcn", source="2018, arXiv:1803.01271"),
+    _forecaster("deepar", source="International Journal of Forecasting 2020, arXiv:1704.04110"),
+    _forecaster("patchtst", source="ICLR 2023, arXiv:2211.14730"),
+    _forecaster("itransformer", source="ICLR 2024, arXiv:2310.06625"),
+    _forecaster("tsmixer", source="TMLR 2023, arXiv:2303.06053"),
+    _forecaster("timesnet", source="ICLR 2023, arXiv:2210.02186"),
+    _forecaster("encoder_decoder", source="NeurIPS 2017, arXiv:1706.03762"),
     *(
         _real_size(model, window, features, batch)
         for model, batch in (("dlinear", 8), ("patchtst", 1), ("itransformer", 4), ("tsmixer", 8))
         for window, features in ((720, 321), (512, 862))
     ),
     # One window, as a service forecasts.
-    Workload(
-        "chronos_bolt", "pretrained", 1, (512,), 9, "TMLR 2024, arXiv:2403.07815", horizon=64
-    ),
-    Workload("timesfm", "pretrained", 1, (512,), 10, "ICML 2024, arXiv:2310.10688", horizon=128),
-    Workload("mamba", "pretrained", 1, (256, 7), 7, "2023, arXiv:2312.00752"),
+    _pretrained("chronos_bolt", 1, (512,), 9, "TMLR 2024, arXiv:2403.07815", horizon=64),
+    _pretrained("timesfm", 1, (512,), 10, "ICML 2024, arXiv:2310.10688", horizon=128),
+    _pretrained("mamba", 1, (256, 7), 7, "2023, arXiv:2312.00752"),
     _flux_training("darnn_solar", "darnn", encoder_hidden=10, decoder_hidden=10),
     _flux_training("dsanet_solar", "dsanet"),
     # Flux's skip of 120 runs along samples; in a window of 10 it is 2, as at FluxBench's sizes.
