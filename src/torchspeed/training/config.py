@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import asdict, dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from torchspeed.data.options import IMPORT_MARK, USUAL_WINDOW, DataOptions, kind_of
 from torchspeed.workloads import get_workload
@@ -108,25 +108,19 @@ class Observer:
 NOBODY = Observer()
 
 
-class Recipe(NamedTuple):
-    """How a model is trained unless the command line says otherwise."""
+Recipe = dict[str, Any]
+"""How a model is trained unless the command line says otherwise, by field of `RunConfig`."""
 
-    data: str
-    optimiser: Optimiser
-    rate: float
-    epochs: int
-    batch_size: int = 128
-    window: int = USUAL_WINDOW
-
-
-PUBLISHED = Recipe("digits", "sgd", 0.01, 1)
+PUBLISHED: Recipe = {"data": "digits", "batch_size": 128, "window": USUAL_WINDOW,
+                     "optimiser": "sgd", "rate": 0.01, "epochs": 1}  # fmt: skip
 """An epoch as BenchmarkJade and the Flux blog time it."""
-SMALL_IMAGES = Recipe("digits", "adam", 0.003, 10)
+SMALL_IMAGES = PUBLISHED | {"optimiser": "adam", "rate": 0.003, "epochs": 10}
 """Reaches 89 % accuracy on the embedded digits with LeNet-5 within seconds."""
 
 
 def _series(rate: float, window: int, epochs: int = 25, data: str = "el_nino") -> Recipe:
-    return Recipe(data, "adam", rate, epochs, 32, window)
+    return {"data": data, "batch_size": 32, "window": window,
+            "optimiser": "adam", "rate": rate, "epochs": epochs}  # fmt: skip
 
 
 SERIES = {
@@ -160,17 +154,10 @@ def complete(config: RunConfig) -> RunConfig:
         TorchspeedError: unknown model; near names are suggested.
     """
     recipe = _recipe_of(config.model)
-    optimiser = config.optimiser or recipe.optimiser
-    rate = recipe.rate if optimiser == recipe.optimiser else _OTHER_RATES[optimiser]
-    return replace(
-        config,
-        data=config.data or recipe.data,
-        optimiser=optimiser,
-        rate=config.rate or rate,
-        epochs=config.epochs or recipe.epochs,
-        batch_size=config.batch_size or recipe.batch_size,
-        window=config.window or recipe.window,
-    )
+    if config.optimiser and config.optimiser != recipe["optimiser"]:
+        recipe = recipe | {"rate": _OTHER_RATES[config.optimiser]}
+    missing = {name: value for name, value in recipe.items() if not getattr(config, name)}
+    return replace(config, **missing)
 
 
 def unused_option(config: RunConfig) -> str | None:
@@ -178,7 +165,7 @@ def unused_option(config: RunConfig) -> str | None:
 
     The configuration is one before `complete`: it holds only the options that were given.
     """
-    data = config.data or _recipe_of(config.model).data
+    data = config.data or _recipe_of(config.model)["data"]
     kind, usual = kind_of(data), DataOptions()
     for name in ("items", "features"):
         if getattr(config, name) is not None and kind not in ("dummy", "imported"):
