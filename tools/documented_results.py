@@ -53,8 +53,7 @@ def _history(requirement: str, machine: str) -> ReleaseHistory:
     raise ValueError(f"no releases of {requirement} were compared on {machine}")
 
 
-def _change(rest: str) -> str:
-    requirement, release, machine, case = _parts(r"(\S+) (\S+) on (\S+): (.+)", rest)
+def _change(requirement: str, release: str, machine: str, case: str) -> str:
     for step in _history(requirement, machine).steps:
         for finding in step.findings:
             if (step.after, finding.case) == (release, case):
@@ -62,8 +61,7 @@ def _change(rest: str) -> str:
     raise ValueError(f"no change of {case} was measured in {requirement} {release} on {machine}")
 
 
-def _changes(rest: str) -> str:
-    requirement, machine, least, days = _parts(r"(\S+) on (\S+): (\d+) % on (\d) days?", rest)
+def _changes(requirement: str, machine: str, least: str, days: str) -> str:
     rows = [
         f"| {step.after} | `{finding.case}` | {finding} |"
         for step in _history(requirement, machine).steps
@@ -76,10 +74,7 @@ def _changes(rest: str) -> str:
     return "\n" + "\n".join([*head, *rows]) + "\n"
 
 
-def _against(rest: str) -> str:
-    requirement, after, before, listed, pattern = _parts(
-        r"(\S+) (\S+), (\S+) on ([^:]+): (.+)", rest
-    )
+def _against(requirement: str, after: str, before: str, listed: str, pattern: str) -> str:
     machines = listed.split(", ")
     histories = [_history(requirement, machine) for machine in machines]
     rows = [["case", *machines], ["---"] * (len(machines) + 1)]
@@ -89,8 +84,7 @@ def _against(rest: str) -> str:
     return "\n" + "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
 
 
-def _releases(rest: str) -> str:
-    requirement, machine = _parts(r"(\S+) on (\S+)", rest)
+def _releases(requirement: str, machine: str) -> str:
     releases = _history(requirement, machine).releases
     return f"{len(releases)} {requirement} releases, {releases[0]} to {releases[-1]}"
 
@@ -105,21 +99,14 @@ def _causes(requirement: str) -> str:
     return "\n" + "\n\n".join(texts) + "\n"
 
 
-def _parts(pattern: str, rest: str) -> tuple[str, ...]:
-    found = re.fullmatch(pattern, rest)
-    if found is None:
-        raise ValueError(f"a marker says {rest!r}, which is not of the form {pattern!r}")
-    return found.groups()
-
-
-_WRITERS: dict[str, Callable[[str], str]] = {
-    "change": _change,
-    "changes": _changes,
-    "against": _against,
-    "releases": _releases,
-    "causes": _causes,
+_WRITERS: dict[str, tuple[str, Callable[..., str]]] = {
+    "change": (r"(\S+) (\S+) on (\S+): (.+)", _change),
+    "changes": (r"(\S+) on (\S+): (\d+) % on (\d) days?", _changes),
+    "against": (r"(\S+) (\S+), (\S+) on ([^:]+): (.+)", _against),
+    "releases": (r"(\S+) on (\S+)", _releases),
+    "causes": (r"(\S+)", _causes),
 }
-"""Maps the first word of a marker to the function that writes its content from the rest."""
+"""By the first word of a marker: the form of the rest, and what writes its content from that."""
 
 
 def _content(marked: re.Match[str]) -> str:
@@ -130,7 +117,10 @@ def _content(marked: re.Match[str]) -> str:
         return "\n".join(["\n```text", *shown, "```\n"])
     if marked["what"] not in _WRITERS:
         raise ValueError(f"{marked['begin']} is not a known marker")
-    return _WRITERS[marked["what"]](marked["rest"])
+    form, write = _WRITERS[marked["what"]]
+    if (arguments := re.fullmatch(form, marked["rest"])) is None:
+        raise ValueError(f"{marked['begin']} is not of the form {form!r}")
+    return write(*arguments.groups())
 
 
 def written(page: str) -> str:
