@@ -56,12 +56,12 @@ def test_compiled_passes_compute_what_eager_ones_do_and_the_code_is_kept(
     monkeypatch.setattr(torch._inductor.config.cpp, "vec_isa_ok", True)
     name = "lenet5"
     keep_code_in(tmp_path)
-    ours, eager = Passes(name, "cpu", 4, compiled=True), Passes(name, "cpu", 4)
+    ours, eager = Passes(name, "cpu", 4, mode="compiled"), Passes(name, "cpu", 4)
     cold = count_cost(ours)
     torch.testing.assert_close(ours.forward(), eager.forward(), rtol=1e-4, atol=1e-5)
     torch.testing.assert_close(ours.backward(), eager.backward(), rtol=1e-4, atol=1e-5)
     torch._dynamo.reset()
-    warm = count_cost(Passes(name, "cpu", 4, compiled=True))
+    warm = count_cost(Passes(name, "cpu", 4, mode="compiled"))
     assert (cold.graph_breaks, cold.recompilations) == (0, 0)
     assert any(tmp_path.rglob("*.so"))
     assert warm.backward_seconds < cold.backward_seconds / 2

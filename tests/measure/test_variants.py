@@ -92,8 +92,8 @@ def test_captured_passes_compute_what_eager_ones_do_on_the_values_of_each_call(
         torch.testing.assert_close(captured.forward().clone(), eager.forward())
         torch.testing.assert_close(captured.backward(), eager.backward())
         with torch.no_grad():
-            captured._inputs.mul_(0.5)
-            captured._targets.copy_(captured._targets.flip(0))
+            captured.inputs.mul_(0.5)
+            captured.targets.copy_(captured.targets.flip(0))
             eager.inputs.mul_(0.5)
             eager.targets.copy_(eager.targets.flip(0))
 

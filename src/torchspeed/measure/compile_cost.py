@@ -47,7 +47,7 @@ def compile_cost(
     if code.exists():  # a timed process came first: its code would be used
         code = Path(tempfile.mkdtemp(dir=folder))
     _use_once(device, folder / f"{device}-first-use", code)
-    return count_cost(Passes(workload, device, compiled=True, implementation=implementation))
+    return count_cost(Passes(workload, device, mode="compiled", implementation=implementation))
 
 
 def code_folder(

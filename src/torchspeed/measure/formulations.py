@@ -39,11 +39,10 @@ def measure(workload: str, device: str, pass_name: Pass, batch: int) -> dict[str
     """Return the seconds of a call of each formulation in each round, interleaved."""
     torch.compiler.reset()  # it compiles a function for a few shapes only, and then no more
     runs: dict[str, Callable[[], object]] = {}
-    for suffix in ("",) if cannot_compile(device) else ("", COMPILED):
+    modes = {"eager": ""} if cannot_compile(device) else {"eager": "", "compiled": COMPILED}
+    for mode, suffix in modes.items():
         for implementation in list_implementations(get_workload(workload).model):
-            built = Passes(
-                workload, device, batch, compiled=bool(suffix), implementation=implementation
-            )
+            built = Passes(workload, device, batch, mode, implementation=implementation)
             runs[implementation + suffix] = getattr(built, pass_name)
     for run in runs.values():
         run()  # compiles

@@ -1,7 +1,7 @@
 """The two passes of a workload, built once and ready to be timed."""
 
 from collections.abc import Callable, Sequence
-from functools import cached_property, lru_cache
+from functools import cache, lru_cache, partial
 from typing import TypeVar
 
 import torch
@@ -43,18 +43,25 @@ class Passes:
         workload: str,
         device: str,
         batch: int | None = None,
-        *,
-        compiled: bool = False,
+        mode: str = "eager",
         precision: str = "fp32",
         layout: str = "contiguous",
         implementation: Implementation = "tuned",
     ) -> None:
         """Build model, inputs and targets; ``batch`` is the workload's own by default.
 
+        `CapturedPasses` records the graphs of mode ``cudagraph``.
+
         Raises:
-            ValueError: no such workload, precision, layout or implementation, a layout that its
-                inputs cannot have, or ``device`` is not on this machine.
+            ValueError: no such workload, mode, precision, layout or implementation, a layout that
+                its inputs cannot have, a CUDA graph on a CPU, or ``device`` is not here.
         """
+        _require("mode", mode, MODES)
+        if mode == "cudagraph" and torch.device(device).type != "cuda":
+            raise ValueError(
+                f"mode 'cudagraph' is for CUDA devices, not for {device!r}; use 'eager' or "
+                "'compiled'"
+            )
         _require("precision", precision, PRECISIONS)
         _require("layout", layout, LAYOUTS)
         recipe = get_workload(workload)
@@ -70,7 +77,7 @@ class Passes:
             self.inputs = self.inputs.to(memory_format=torch.channels_last)
             self.model = self.model.to(memory_format=torch.channels_last)
         model: Callable[[Tensor], Tensor] = self.model
-        if compiled:
+        if mode == "compiled":
             on_cpu = self.inputs.device.type == "cpu"
             options = recipe.cpu_compile_options if on_cpu else {}
             model = compilation.compiled(self.model, options)
@@ -133,41 +140,35 @@ class CapturedPasses:
 
     A graph launches all kernels in one call; in exchange every shape and address is fixed. A pass
     does what a user of the graph does: it copies a batch from elsewhere on the device into the
-    graph's buffers, and replays.
+    graph's buffers, and replays. It returns what the pass of `Passes` does, in tensors that its
+    next call overwrites.
     """
 
     def __init__(self, passes: Passes) -> None:
-        self._passes = passes
-        self._inputs = passes.inputs.detach().clone()
-        self._targets = passes.targets.clone()
+        self.inputs, self.targets = passes.inputs.detach().clone(), passes.targets.clone()
+        fed = (passes.inputs, self.inputs), (passes.targets, self.targets)
+        self.forward = _replayed(passes.forward, fed[:1])
+        self.backward = _replayed(passes.backward, fed)
 
-    def forward(self) -> Tensor:
-        """Run one inference and return the output, which the next inference overwrites."""
-        _fill(self._passes.inputs, self._inputs)
-        replay, output = self._forward_graph
+
+def _replayed(
+    run: Callable[[], Found], fed: Sequence[tuple[Tensor, Tensor]]
+) -> Callable[[], Found]:
+    """Return a function that copies values into buffers, each (buffer, values), and replays.
+
+    Its first call records the graph.
+    """
+    graph = cache(partial(capture, run, fed[0][0].device))
+
+    def replayed() -> Found:
+        with torch.no_grad():
+            for buffer, values in fed:
+                buffer.copy_(values)
+        replay, results = graph()
         replay()
-        return output
+        return results
 
-    def backward(self) -> tuple[Tensor, ...]:
-        """Run one forward in training mode and return the gradients as `Passes.backward` does."""
-        _fill(self._passes.inputs, self._inputs)
-        _fill(self._passes.targets, self._targets)
-        replay, gradients = self._backward_graph
-        replay()
-        return gradients
-
-    @cached_property
-    def _forward_graph(self) -> tuple[Callable[[], None], Tensor]:
-        return capture(self._passes.forward, self._inputs.device)
-
-    @cached_property
-    def _backward_graph(self) -> tuple[Callable[[], None], tuple[Tensor, ...]]:
-        return capture(self._passes.backward, self._inputs.device)
-
-
-@torch.no_grad()
-def _fill(buffer: Tensor, values: Tensor) -> None:
-    buffer.copy_(values)
+    return replayed
 
 
 @lru_cache(maxsize=1)
@@ -185,21 +186,7 @@ def passes(
     asv calls ``setup`` before every sample; without this cache passes would be built each time.
 
     Raises:
-        ValueError: for the reasons that `Passes` names, an unknown mode, or a CUDA graph on a CPU.
+        ValueError: for the reasons that `Passes` names.
     """
-    _require("mode", mode, MODES)
-    captured = mode == "cudagraph"
-    if captured and torch.device(device).type != "cuda":
-        raise ValueError(
-            f"mode 'cudagraph' is for CUDA devices, not for {device!r}; use 'eager' or 'compiled'"
-        )
-    built = Passes(
-        workload,
-        device,
-        batch,
-        compiled=mode == "compiled",
-        precision=precision,
-        layout=layout,
-        implementation=implementation,
-    )
-    return CapturedPasses(built) if captured else built
+    built = Passes(workload, device, batch, mode, precision, layout, implementation)
+    return CapturedPasses(built) if mode == "cudagraph" else built
