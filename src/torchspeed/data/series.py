@@ -74,8 +74,6 @@ class Windows(Dataset[tuple[Tensor, Tensor]]):
         return torch.from_numpy(inputs[chosen]), torch.from_numpy(targets[chosen])
 
     def __getitem__(self, index: int) -> tuple[Tensor, Tensor]:
-        if not 0 <= index < len(self):
-            raise IndexError(index)
         return self.inputs[index], self.targets[index]
 
 
