@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -71,40 +70,37 @@ def reproduce(options: dict[str, Any]) -> None:
     if ranks.world() > 1 and name not in JADE_TABLES:
         raise TorchspeedError(f"{name} runs on one device; start it without torchrun")
     reproduction = REPRODUCTIONS[name]
-    points = reproduction.points(config, full)
-    if ranks.rank() > 0:  # the first rank measures the same, and reports
-        for _, point in product(range(rounds), points):
-            point.measure()
-        return
     asked = {option: options[option] for option in options.keys() - {"data_dir", "download"}}
     origin = {"reproduction": name, "full": full, "devices": ranks.world(), **asked}
-    measured: list[tuple[Point, Values]] = []
+    measured: list[Point] = []
     try:
         # Every point once a round, so that slow changes of the machine affect all alike.
-        for round_, point in product(range(1, rounds + 1), points):
-            values = point.measure()
-            measured.append((point, values))
-            _show(reproduction, f"round {round_} of {rounds}", point, values)
-            line = {**origin, "round": round_, "point": point.x, "values": values}
-            with file.with_suffix(".jsonl").open("a", encoding="utf-8") as stream:
-                stream.write(json.dumps(line) + "\n")
+        for number in range(1, rounds + 1):
+            for x, values in reproduction.measure(config, full):
+                if ranks.rank() > 0:  # the first rank measures the same, and reports
+                    continue
+                measured.append((x, values))
+                _show(reproduction, f"round {number} of {rounds}", x, values)
+                line = {**origin, "round": number, "point": x, "values": values}
+                with file.with_suffix(".jsonl").open("a", encoding="utf-8") as stream:
+                    stream.write(json.dumps(line) + "\n")
     finally:
         if measured:
             _report(reproduction, measured, file)
 
 
-def _show(reproduction: Reproduction, when: str, point: Point, values: Values) -> None:
+def _show(reproduction: Reproduction, when: str, x: float | str, values: Values) -> None:
     name, first = next(iter(values.items()))
     shown = ", ".join(
         f"{quantity} {first[quantity]:.4g} {unit}".rstrip()
         for quantity, unit in reproduction.quantities.items()
         if quantity in first
     )
-    where = f"{reproduction.axis} {_shown(point.x)}, {name}"
+    where = f"{reproduction.axis} {_shown(x)}, {name}"
     error_console().print(f"{when}, {where}: {shown}")
 
 
-def _report(reproduction: Reproduction, measured: list[tuple[Point, Values]], file: Path) -> None:
+def _report(reproduction: Reproduction, measured: list[Point], file: Path) -> None:
     from torchspeed.studies.figures import draw
     from torchspeed.studies.reproductions import by_row
 

@@ -3,11 +3,10 @@
 Small defaults end within minutes on two cores; ``full`` takes the sizes that were published.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import chain, product
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import torch
 
@@ -27,20 +26,16 @@ from torchspeed.workloads import get_workload, list_workloads
 Values = dict[str, dict[str, float]]
 """Quantities by the name of a line or row, each in its unit."""
 
-
-class Point(NamedTuple):
-    """What is measured together, at one value of the axis."""
-
-    x: float | str
-    measure: Callable[[], Values]
+Point = tuple[float | str, Values]
+"""A value of the axis, and what is measured together there."""
 
 
-def by_row(measured: Iterable[tuple[Point, Values]]) -> list[Row]:
+def by_row(measured: Iterable[Point]) -> list[Row]:
     """Return the numbers of all rounds for each name and value of the axis."""
     rows: dict[tuple[str, float | str], Row] = {}
-    for point, values in measured:
+    for x, values in measured:
         for name, quantities in values.items():
-            row = rows.setdefault((name, point.x), Row(name, point.x, {}))
+            row = rows.setdefault((name, x), Row(name, x, {}))
             for quantity, value in quantities.items():
                 row.rounds.setdefault(quantity, []).append(value)
     return list(rows.values())
@@ -61,8 +56,8 @@ class Reproduction:
     """Label of the published values, and of the picture's axis."""
     quantities: dict[str, str]
     """Name to unit."""
-    points: Callable[[RunConfig, bool], list[Point]]
-    """The points that are measured here, in the published sizes if they are to be ``full``."""
+    measure: Callable[[RunConfig, bool], Iterator[Point]]
+    """Measures each point here once, in the published sizes if they are to be ``full``."""
     labels: dict[str, str]
     """Labels that select the published values."""
     name: str
@@ -103,17 +98,17 @@ def _against(
 ) -> Reproduction:
     words, axis = setting.replace("_", " "), label or setting
 
-    def points(config: RunConfig, full: bool) -> list[Point]:
+    def measure(config: RunConfig, full: bool) -> Iterator[Point]:
         config = _lenet(config, full)
-        values = published if full else small
-        return [Point(x, partial(_columns, replace(config, **{setting: x}))) for x in values]
+        for x in published if full else small:
+            yield x, _columns(replace(config, **{setting: x}))
 
     return Reproduction(
         title=f"LeNet against {words}",
         drawn_as="lines",
         axis=axis,
         quantities={name: unit for name, (unit, _) in _COLUMNS.items()},
-        points=points,
+        measure=measure,
         labels={"source": "dl_benchmark", "against": setting},
         name="{framework}",
     )
@@ -146,17 +141,17 @@ def _columns(config: RunConfig) -> Values:
 def _phases(mode: str) -> Reproduction:
     """Return BenchmarkJade's table of the phases of ResNet-50 on dummy images."""
 
-    def points(config: RunConfig, full: bool) -> list[Point]:
+    def measure(config: RunConfig, full: bool) -> Iterator[Point]:
         config = _jade(config, full)
         name = f"here, {config.device}, dummy, batch {config.batch_size}, devices {world()}"
-        return [Point(mode, lambda: {name: JADE_MODES[mode](config).medians_s})]
+        yield mode, {name: JADE_MODES[mode](config).medians_s}
 
     return Reproduction(
         title=f"ResNet-50, {mode.replace('-', ' ')}: phases of a step",
         drawn_as="stack",
         axis="mode",
         quantities={str(phase): "s" for phase in Phase},
-        points=points,
+        measure=measure,
         labels={"source": "benchmarkjade", "mode": mode},
         name="{hardware}, {data}, devices {devices}",
     )
@@ -177,65 +172,54 @@ _A40_STEP = {"mode": "train", "data": "dummy", "hardware": "TN cluster, A40", "d
 """Labels of the published phases to which this machine's are compared."""
 
 
-def _speed(config: RunConfig, full: bool) -> list[Point]:
+def _speed(config: RunConfig, full: bool) -> Iterator[Point]:
     """Measure this machine's speed of training, as a multiple of an A40's.
 
     It is a ratio of images per second, in both passes on dummy data, without loading.
     """
     config, passes = _jade(config, full), (Phase.FORWARD, Phase.BACKWARD)
-
-    def measure() -> Values:
-        phases = train(config).medians_s
-        images = world() * config.batch_size / sum(phases[phase] for phase in passes)
-        step_s = sum(
-            value["value"]
-            for value in published_values()
-            if _A40_STEP.items() <= value.items() and value["quantity"] in passes
-        )
-        return {f"here, {config.device}": {"speed": images / (128 / step_s)}}
-
-    return [Point(f"{world()} here / 1 A40", measure)]
+    phases = train(config).medians_s
+    images = world() * config.batch_size / sum(phases[phase] for phase in passes)
+    step_s = sum(
+        value["value"]
+        for value in published_values()
+        if _A40_STEP.items() <= value.items() and value["quantity"] in passes
+    )
+    speed = images / (128 / step_s)
+    yield f"{world()} here / 1 A40", {f"here, {config.device}": {"speed": speed}}
 
 
-def _cnn_epoch(config: RunConfig, full: bool) -> list[Point]:
+def _cnn_epoch(config: RunConfig, full: bool) -> Iterator[Point]:
     """Train the Flux blog's CNN for an epoch of 50 batches; as there, loading is not counted."""
     data = "cifar10" if full else "dummy"
     config = replace(config, model="flux_cnn", data=data, items=50_000, batch_size=1000)
     steps = min(50, config.limit_batches or 50)
     name = f"here, {config.device}" + ("" if steps == 50 else f", {steps} of 50 batches")
-
-    def measure() -> Values:
-        result = train(config)
-        phases, columns = result.ranks[0].phases, result.as_dict()["time_to_accuracy"]
-        seconds = phases[Phase.FORWARD].total_s + phases[Phase.BACKWARD].total_s
-        return {name: {"epoch time": seconds, CPU_TIME: columns["training_function_cpu_s"]}}
-
-    return [Point(config.device.partition(":")[0], measure)]
+    result = train(config)
+    phases, columns = result.ranks[0].phases, result.as_dict()["time_to_accuracy"]
+    seconds = phases[Phase.FORWARD].total_s + phases[Phase.BACKWARD].total_s
+    measured = {"epoch time": seconds, CPU_TIME: columns["training_function_cpu_s"]}
+    yield config.device.partition(":")[0], {name: measured}
 
 
 def _of_models(
     families: Sequence[str], seconds: Callable[[str, str], dict[str, float]]
-) -> Callable[[RunConfig, bool], list[Point]]:
+) -> Callable[[RunConfig, bool], Iterator[Point]]:
     """Measure the papers' models and Flux's work, always at the sizes that were published.
 
     ``seconds`` of a workload on a device are CPU time of one thread on a CPU.
     """
 
-    def measure(name: str, workload: str, device: str) -> Values:
+    def measure(config: RunConfig, _full: bool) -> Iterator[Point]:
         torch.set_num_threads(1)
-        return {name: seconds(workload, device)}
-
-    def points(config: RunConfig, _full: bool) -> list[Point]:
-        found = []
         for workload in chain.from_iterable(map(list_workloads, families)):
             literal = workload.endswith("_literal")
             work = "the same work as Flux" if literal else "the papers' models"
             name = f"here, {config.device}, {work}"
             model = workload.removesuffix("_literal").removesuffix("_flux").removesuffix("_solar")
-            found.append(Point(model, partial(measure, name, workload, config.device)))
-        return found
+            yield model, {name: seconds(workload, config.device)}
 
-    return points
+    return measure
 
 
 def _pass_seconds(workload: str, device: str) -> dict[str, float]:
@@ -255,7 +239,7 @@ def _adam_seconds(workload: str, device: str) -> dict[str, float]:
     return {"time of five steps": seconds_per_call(case.run, clock_for(device))}
 
 
-def _exchange_rates(config: RunConfig, full: bool) -> list[Point]:
+def _exchange_rates(config: RunConfig, full: bool) -> Iterator[Point]:
     """Train LSTNet and TPA-LSTM on exchange rates, at the sizes of their papers.
 
     LSTNet has the sizes of its authors' script for this set (github.com/laiguokun/LSTNet,
@@ -280,8 +264,7 @@ def _exchange_rates(config: RunConfig, full: bool) -> list[Point]:
         "tpa_lstm": {"model_kwargs": tpa_lstm, "batch_size": 32, "clip_norm": 5.0, "window": 30,
                      "target": "all"},
     }  # fmt: skip
-
-    def measure(model: str, horizon: int) -> Values:
+    for horizon, model in product((3, 6, 12, 24) if full else (3, 24), models):
         asked = replace(config, model=model, horizon=horizon, **models[model])
         report = train(asked).forecast
         assert report is not None  # noqa: S101 - it is a series
@@ -292,13 +275,7 @@ def _exchange_rates(config: RunConfig, full: bool) -> list[Point]:
         for name, accuracy in {f"{model}, here": report.model, **baselines}.items():
             quantities = {"RSE": accuracy.rse, "CORR": accuracy.corr}
             values[name] = {q: value for q, value in quantities.items() if value is not None}
-        return values
-
-    horizons = (3, 6, 12, 24) if full else (3, 24)
-    return [
-        Point(float(horizon), partial(measure, model, horizon))
-        for horizon, model in product(horizons, models)
-    ]
+        yield float(horizon), values
 
 
 REPRODUCTIONS = {
@@ -312,7 +289,7 @@ REPRODUCTIONS = {
         drawn_as="bars",
         axis="comparison",
         quantities={"speed": ""},
-        points=_speed,
+        measure=_speed,
         labels={"source": "benchmarkjade"},
         name="expected",
     ),
@@ -321,7 +298,7 @@ REPRODUCTIONS = {
         drawn_as="bars",
         axis="device",
         quantities={"epoch time": "s", CPU_TIME: "s"},
-        points=_cnn_epoch,
+        measure=_cnn_epoch,
         labels={"source": "flux_blog"},
         name="{hardware}",
     ),
@@ -330,7 +307,7 @@ REPRODUCTIONS = {
         drawn_as="bars",
         axis="model",
         quantities={"forward": "s", "backward": "s"},
-        points=_of_models(("time_series", "flux_literal"), _pass_seconds),
+        measure=_of_models(("time_series", "flux_literal"), _pass_seconds),
         labels={"source": "fluxarchitectures"},
         name="{hardware}, {device}",
         quantity="{pass}",
@@ -340,7 +317,7 @@ REPRODUCTIONS = {
         drawn_as="bars",
         axis="model",
         quantities={"time of five steps": "s"},
-        points=_of_models(("flux_training",), _adam_seconds),
+        measure=_of_models(("flux_training",), _adam_seconds),
         labels={"source": "fluxarchitectures_training"},
         name="{hardware}, {device}",
     ),
@@ -349,7 +326,7 @@ REPRODUCTIONS = {
         drawn_as="lines",
         axis="horizon",
         quantities={"RSE": "", "CORR": ""},
-        points=_exchange_rates,
+        measure=_exchange_rates,
         labels={"source": "exchange_rate"},
         name="{model}",
     ),
