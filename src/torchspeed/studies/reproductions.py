@@ -101,7 +101,12 @@ def _against(
     def measure(config: RunConfig, full: bool) -> Iterator[Point]:
         config = _lenet(config, full)
         for x in published if full else small:
-            yield x, _columns(replace(config, **{setting: x}))
+            columns = train(replace(config, **{setting: x})).as_dict()["time_to_accuracy"]
+            measured = {
+                quantity: columns[key] * (100 if unit == "%" else 1)
+                for quantity, (unit, key) in _COLUMNS.items()
+            }
+            yield x, {f"here, {config.model}, {config.data}": measured}
 
     return Reproduction(
         title=f"LeNet against {words}",
@@ -126,16 +131,6 @@ def _lenet(config: RunConfig, full: bool) -> RunConfig:
         weight_decay=5e-4,
         epochs=10,
     )
-
-
-def _columns(config: RunConfig) -> Values:
-    columns = train(config).as_dict()["time_to_accuracy"]
-    return {
-        f"here, {config.model}, {config.data}": {
-            quantity: columns[key] * (100 if unit == "%" else 1)
-            for quantity, (unit, key) in _COLUMNS.items()
-        }
-    }
 
 
 def _phases(mode: str) -> Reproduction:
