@@ -208,11 +208,10 @@ def test_five_steps_are_adams_from_the_beginning_each_time() -> None:
 @pytest.mark.parametrize("way", WAYS)
 def test_an_epoch_has_every_window_once_with_what_follows_it(way: str) -> None:
     values = torch.arange(300 * 7, dtype=torch.float32).view(300, 7)
-    epoch = WAYS[way](values)
     starts, orders = [], []
     for number in (0, 1):
         order = []
-        for inputs, targets in epoch(number):
+        for inputs, targets in WAYS[way](values, number):
             assert inputs.shape[1:] == targets.shape[1:] == (96, 7)
             for window, future in zip(inputs, targets, strict=True):
                 start = int(window[0, 0]) // 7

@@ -18,49 +18,36 @@ ROWS, FEATURES, WINDOW, HORIZON, BATCH = 100_000, 7, 96, 96, 32
 ROUNDS = 5
 """Epochs that are timed, after one that is not."""
 
-Epoch = Callable[[int], Iterator[tuple[Tensor, Tensor]]]
-"""Takes an epoch's number; yields shuffled batches of windows and of the values that follow."""
+Batches = Iterator[tuple[Tensor, Tensor]]
+"""Shuffled batches of windows and of the values that follow."""
 
 
-def by_loader(values: Tensor) -> Epoch:
+def by_loader(values: Tensor, epoch: int) -> Batches:
     """Load as training does."""
-    data = Windows(values, WINDOW, HORIZON, None, every_step=True)
-    loader = make_loader(data, BATCH)
-
-    def epoch(number: int) -> Iterator[tuple[Tensor, Tensor]]:
-        loader.generator.manual_seed(number)
-        return iter(loader)
-
-    return epoch
+    loader = make_loader(Windows(values, WINDOW, HORIZON, None, every_step=True), BATCH)
+    loader.generator.manual_seed(epoch)
+    return iter(loader)
 
 
-def by_numpy(values: Tensor) -> Epoch:
+def by_numpy(values: Tensor, epoch: int) -> Batches:
     """Copy windows out of ``numpy.lib.stride_tricks.sliding_window_view``."""
     views = sliding_window_view(values.numpy(), WINDOW + HORIZON, axis=0)
-
-    def epoch(number: int) -> Iterator[tuple[Tensor, Tensor]]:
-        order = np.random.default_rng(number).permutation(len(views))
-        for first in range(0, len(order), BATCH):
-            both = torch.from_numpy(views[order[first : first + BATCH]]).transpose(1, 2)
-            yield both[:, :WINDOW], both[:, WINDOW:]
-
-    return epoch
+    order = np.random.default_rng(epoch).permutation(len(views))
+    for first in range(0, len(order), BATCH):
+        both = torch.from_numpy(views[order[first : first + BATCH]]).transpose(1, 2)
+        yield both[:, :WINDOW], both[:, WINDOW:]
 
 
-def by_torch(values: Tensor) -> Epoch:
+def by_torch(values: Tensor, epoch: int) -> Batches:
     """Copy windows out of ``torch.Tensor.unfold``."""
     views = values.unfold(0, WINDOW + HORIZON, 1)
-
-    def epoch(number: int) -> Iterator[tuple[Tensor, Tensor]]:
-        generator = torch.Generator().manual_seed(number)
-        for indices in torch.randperm(len(views), generator=generator).split(BATCH):
-            both = views[indices].transpose(1, 2)
-            yield both[:, :WINDOW], both[:, WINDOW:]
-
-    return epoch
+    generator = torch.Generator().manual_seed(epoch)
+    for indices in torch.randperm(len(views), generator=generator).split(BATCH):
+        both = views[indices].transpose(1, 2)
+        yield both[:, :WINDOW], both[:, WINDOW:]
 
 
-WAYS: dict[str, Callable[[Tensor], Epoch]] = {
+WAYS: dict[str, Callable[[Tensor, int], Batches]] = {
     "loader": by_loader,
     "numpy": by_numpy,
     "torch": by_torch,
@@ -74,10 +61,9 @@ def windows_per_second(way: str, rows: int = ROWS) -> float:
     The series has normal random numbers.
     """
     values = torch.randn(rows, FEATURES, generator=torch.Generator().manual_seed(0))
-    epoch = WAYS[way](values)
     rates = []
-    for number in range(ROUNDS + 1):
+    for epoch in range(ROUNDS + 1):
         begun = time.perf_counter()
-        windows = sum(len(inputs) for inputs, _ in epoch(number))
+        windows = sum(len(inputs) for inputs, _ in WAYS[way](values, epoch))
         rates.append(windows / (time.perf_counter() - begun))
     return statistics.median(rates[1:])
