@@ -3,11 +3,10 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
-import torch
 
+from torchspeed.measure.clocks import Clock, clock_for
 from torchspeed.measure.passes import passes
 
 FIRST_CALLS, FIRST_SECONDS = 3, 0.5
@@ -29,20 +28,18 @@ class Latency:
 def latency_of(workload: str, device: str, mode: str = "eager") -> Latency:
     """Time single inferences of one sample by the plain model, each until its result is there."""
     built = passes(workload, device, 1, mode=mode, implementation="plain")
-    on_cuda = torch.device(device).type == "cuda"
-    wait = partial(torch.cuda.synchronize, device) if on_cuda else lambda: None
-    seconds = single_calls(built.forward, wait)
+    clock = clock_for(device) if device.startswith("cuda") else time.perf_counter
+    seconds = single_calls(built.forward, clock)
     return Latency(*np.quantile(seconds, (0.5, 0.99)).tolist())
 
 
-def single_calls(run: Callable[[], object], wait: Callable[[], object]) -> list[float]:
-    """Return the wall time of each counted call, until ``wait`` returns."""
+def single_calls(run: Callable[[], object], clock: Clock) -> list[float]:
+    """Return the seconds of each counted call on a clock, which waits for the result."""
 
     def time_call() -> float:
-        begun = time.perf_counter()
+        begun = clock()
         run()
-        wait()
-        return time.perf_counter() - begun
+        return clock() - begun
 
     first = [time_call() for _ in range(FIRST_CALLS)]
     while sum(first[1:]) < FIRST_SECONDS and len(first) < CALLS[1]:
