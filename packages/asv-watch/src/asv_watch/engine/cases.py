@@ -1,9 +1,11 @@
 """Lists the cases of the suites that may run here, with what each of them measures."""
 
+import contextlib
 import json
 import math
 import re
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -19,8 +21,14 @@ from asv_watch.asv.environments import make_environment
 from asv_watch.asv.selection import Selection, cases_of, in_short_set
 from asv_watch.engine.workplace import Side, Workplace
 from asv_watch.errors import ExitStatus, MachineError, WatchError
-from asv_watch.machine.children import MemoryWatch, exit_in_words, limit_in_words, memory_limit
-from asv_watch.machine.commands import find_cause, run_command
+from asv_watch.machine.children import (
+    Child,
+    Lines,
+    TooMuchMemoryError,
+    exit_in_words,
+    memory_limit,
+)
+from asv_watch.machine.commands import find_cause
 from asv_watch.machine.facts import gpu_is_plainly_absent
 from asv_watch.records.asv_files import is_higher_better
 from asv_watch.records.records import benchmark_of, case_name
@@ -178,48 +186,96 @@ def _list_in(
     side: Side, declared: Declared, modules: Sequence[str], import_s: float
 ) -> tuple[Benchmarks, dict[str, str]]:
     """List the benchmarks of modules, or of all, and say why others cannot be imported."""
-    started = time.monotonic()
-    limit = min(declared.import_timeout, import_s)
-    watch = MemoryWatch(memory_limit(), ends_child=True)
-    with tempfile.TemporaryDirectory(prefix="asv-watch-") as folder:
-        listed = Path(folder) / "benchmarks.json"
-        command = side.command(probes.LISTING, listed, limit, side.source, *modules)
-        try:
-            run_command(command, math.inf, watch=watch, cwd=folder, env=side.variables)
-        except WatchError as error:
-            return [], dict.fromkeys(modules or [_ALL], str(error))
-        answer = json.loads(listed.read_text(encoding="utf-8"))
-    for suite, files in answer["elsewhere"].items():
-        name, file = min(files.items())
-        raise WatchError(
-            f"the suites import {name} from {file}, not from the commit, so that both sides would "
-            f"be the same; in suite {suite or side.suites.name}, write sys.path.append(folder) "
-            "instead of putting it first"
-        )
-    seconds = time.monotonic() - started
+    answers = _import_all(side, modules, min(declared.import_timeout, import_s))
+    benchmarks: Benchmarks = []
+    failures: dict[str, str] = {}
+    for module, answer in sorted(answers.items()):
+        suite = module.partition(".")[2]
+        if "elsewhere" in answer:
+            name, file = min(answer["elsewhere"].items())
+            raise WatchError(
+                f"the suites import {name} from {file}, not from the commit, so that both sides "
+                f"would be the same; in suite {suite or module}, write sys.path.append(folder) "
+                "instead of putting it first"
+            )
+        benchmarks += map(declared.describe, answer.get("benchmarks", ()))
+        if "failed" in answer:
+            cause = find_cause(answer["failed"], installs=False)
+            if isinstance(cause, MachineError):
+                raise cause
+            failing = [suite] if suite else modules or [_ALL]
+            failures.update(dict.fromkeys(failing, str(cause)))
+    seconds = sum(answer["seconds"] for answer in answers.values())
     if seconds > _WORTH_SAYING_S:
-        slowest_s, suite = max((s, suite) for suite, s in answer["seconds"].items())
-        slowest = f"{suite or side.suites.name} ({slowest_s:.0f} s)"
+        slowest_s, module = max((answer["seconds"], name) for name, answer in answers.items())
+        slowest = f"{module.partition('.')[2] or module} ({slowest_s:.0f} s)"
         print(f"importing the suites took {seconds:.0f} s; the slowest: {slowest}", flush=True)
-    reasons = {}
-    for suite, printed in answer["failures"].items():
-        cause = find_cause(printed, installs=False)
-        if isinstance(cause, MachineError):
-            raise cause
-        reasons[suite] = str(cause)
-    for suite, status in answer["ended"].items():
-        is_over_limit = status == -signal.SIGKILL and watch.has_ended_child
-        in_words = f"its process ended: {exit_in_words(status)}"
-        reasons[suite] = limit_in_words(memory_limit()) if is_over_limit else in_words
-    reasons |= dict.fromkeys(
-        answer["late"],
-        f'importing it takes more than {limit:g} s; raise "import_timeout" (seconds) in '
-        "asv.conf.json, for a gate also --limit",
-    )
-    failures = {}
-    for suite, reason in reasons.items():
-        failures.update(dict.fromkeys([suite] if suite else modules or [_ALL], reason))
-    return list(map(declared.describe, answer["benchmarks"])), failures
+    return benchmarks, failures
+
+
+def _import_all(side: Side, modules: Sequence[str], limit_s: float) -> dict[str, dict[str, Any]]:
+    """Import the folder of the suites, then the modules or all; return the answer about each.
+
+    `asv_watch.probes.listing` describes an answer, which has the ``seconds`` that it took too. One
+    process imports all, and a new one goes on where it ended. A module with which it was killed,
+    such as for its memory, is imported once more if others were imported before.
+    """
+    root = side.suites.name
+    left, answers = [root], dict[str, dict[str, Any]]()
+    with tempfile.TemporaryDirectory(prefix="asv-watch-") as folder:
+        file = Path(folder, "answer.json")
+        while left:
+            first = left[0]
+            with Child(
+                side.command(probes.LISTING, file, side.source),
+                bufsize=0,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                cwd=folder,
+                env=side.variables,
+            ) as child:
+                assert child.process.stdout is not None  # noqa: S101 - PIPE was asked for
+                lines = Lines(child.process.stdout, memory_limit(), child.process.pid)
+                while left and child.process.returncode is None:
+                    name, began = left[0], time.monotonic()
+                    answer, is_killed = _ask(child, lines, name, file, limit_s)
+                    if is_killed and name != first:
+                        continue
+                    del left[0]
+                    answers[name] = answer | {"seconds": time.monotonic() - began}
+                    if name == root and modules and "failed" not in answer:
+                        left += [f"{root}.{module}" for module in modules]
+                    else:
+                        left += answer.get("below", ())
+    return answers
+
+
+def _ask(
+    child: Child, lines: Lines, module: str, file: Path, limit_s: float
+) -> tuple[dict[str, Any], bool]:
+    """Return the answer about a module, and whether the process was killed before it gave one."""
+    assert child.process.stdin is not None  # noqa: S101 - PIPE was asked for
+    with contextlib.suppress(BrokenPipeError):  # it has just ended
+        child.process.stdin.write(f"{module}\n".encode())
+    try:
+        if lines.read(time.monotonic() + limit_s):
+            answer: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+            return answer, False
+    except TimeoutError:
+        child.kill()
+        reason = (
+            f'importing it takes more than {limit_s:g} s; raise "import_timeout" (seconds) in '
+            "asv.conf.json, for a gate also --limit"
+        )
+        return {"failed": reason}, False
+    except TooMuchMemoryError as error:
+        child.kill()
+        return {"failed": str(error)}, True
+    child.kill()
+    status = child.process.returncode
+    reason = f"its process ended: {exit_in_words(status)}"
+    return {"failed": reason}, status == -signal.SIGKILL
 
 
 def choose_cases(

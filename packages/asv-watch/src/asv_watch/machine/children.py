@@ -93,18 +93,6 @@ def memory_of(pid: int) -> int:
     return total
 
 
-def _end_largest_child(pid: int) -> bool:
-    """Kill the child that uses most memory, with its descendants; return whether there was one."""
-    try:
-        child = max(psutil.Process(pid).children(), key=lambda child: memory_of(child.pid))
-    except (psutil.NoSuchProcess, ValueError):
-        return False
-    for member in family(child):
-        with contextlib.suppress(psutil.NoSuchProcess):
-            member.kill()
-    return True
-
-
 def limit_in_words(limit: float) -> str:
     """Say that a case was stopped at a limit in bytes."""
     return (
@@ -189,14 +177,9 @@ class Child(contextlib.AbstractContextManager["Child"]):
 class MemoryWatch:
     """Looks now and then at the memory of a process and its descendants."""
 
-    def __init__(self, limit: float, *, ends_child: bool = False) -> None:
-        """Begin to watch; the limit is in bytes.
-
-        With ``ends_child``, the process goes on without its child that uses most, if it has any.
-        """
-        self._limit, self._ends_child, self._next_look = limit, ends_child, 0.0
-        self.has_ended_child = False
-        """Whether a child was ended, by SIGKILL."""
+    def __init__(self, limit: float) -> None:
+        """Begin to watch; the limit is in bytes."""
+        self._limit, self._next_look = limit, 0.0
 
     def turns(self, pid: int, deadline: float) -> Iterator[float]:
         """Yield how many seconds to wait before the next look, until the deadline.
@@ -206,16 +189,14 @@ class MemoryWatch:
 
         Raises:
             TimeoutError: the deadline has passed.
-            TooMuchMemoryError: the process uses more memory than it may, and no child was ended.
+            TooMuchMemoryError: the process uses more memory than it may.
         """
         while True:
             now = time.monotonic()
             if now >= self._next_look:
                 self._next_look = now + _SECONDS_BETWEEN_LOOKS
                 if pid and memory_of(pid) > self._limit:
-                    if not (self._ends_child and _end_largest_child(pid)):
-                        raise TooMuchMemoryError(limit_in_words(self._limit))
-                    self.has_ended_child = True
+                    raise TooMuchMemoryError(limit_in_words(self._limit))
             yield max(0.0, min(deadline, self._next_look) - now)
             if now >= deadline:
                 raise TimeoutError

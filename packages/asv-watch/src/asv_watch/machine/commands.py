@@ -89,20 +89,18 @@ def run_command(
     timeout_s: float,
     *,
     installs: bool = False,
-    watch: children.MemoryWatch | None = None,
     **options: Any,
 ) -> str:
     """Run a command and return what it printed; options are those of `subprocess.Popen`.
 
     After ``timeout_s`` it is ended, with the processes that it started. One that
-    ``installs`` packages waits for the package index. ``watch`` has its limit of memory, if that
-    is not the usual one.
+    ``installs`` packages waits for the package index.
 
     Raises:
         MachineError: it failed because of the machine or the package index.
         WatchError: it failed otherwise, used too much memory, or took too long.
     """
-    watch = watch or children.MemoryWatch(children.memory_limit())
+    watch = children.MemoryWatch(children.memory_limit())
     deadline = time.monotonic() + timeout_s
     with children.Child(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
