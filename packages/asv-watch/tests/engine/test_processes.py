@@ -25,7 +25,7 @@ from asv_watch.comparison import Clock as ClockName
 from asv_watch.engine import processes
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.measuring import measure_cases
-from asv_watch.engine.processes import CaseFailedError, CaseSkippedError, SideProcess, SideResult
+from asv_watch.engine.processes import SideProcess, SideResult, UnmeasuredError
 from asv_watch.engine.rounds import Sampling, clock_of
 from asv_watch.engine.workplace import Side
 from asv_watch.errors import MachineError
@@ -516,7 +516,7 @@ def test_what_cannot_be_measured_says_why(
     What a module leaves behind when it is imported is no reason.
     """
     monkeypatch.setenv(MEMORY_LIMIT, "0.5")
-    error = {FULL: MachineError, ABSENT: CaseSkippedError}.get(code, CaseFailedError)
+    error = MachineError if code == FULL else UnmeasuredError
     case = _write(sides, ENDING + code, timeout=4.0)
     with _servers(sides) as servers:
         with pytest.raises(error, match=f"^{reason}$"):
@@ -550,7 +550,7 @@ class Cached:
     assert len(_measure(sides, dataclasses.replace(case, cache_timeout=30.0))) == 1
     for path in sides[0].suites.parent.rglob("setup_cache*"):
         path.unlink()
-    with pytest.raises(CaseFailedError, match="did not answer in 2 s"):
+    with pytest.raises(UnmeasuredError, match="did not answer in 2 s"):
         _measure(sides, case)
 
 

@@ -18,7 +18,7 @@ from asv_watch.comparison import Comparison, Outcome, Ratio
 from asv_watch.engine import measuring, processes
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.measuring import Compared, Unfinished, measure_cases
-from asv_watch.engine.processes import CaseFailedError, CaseSkippedError, SideResult
+from asv_watch.engine.processes import SideResult, UnmeasuredError
 from asv_watch.engine.rounds import CHANGE_IF_BUSY, DEFAULT, RoundsOfCases, Sampling, clock_of
 from asv_watch.engine.workplace import Side
 from asv_watch.errors import MachineError
@@ -127,10 +127,10 @@ def test_a_side_that_is_skipped_or_fails_is_left_out_and_not_tried_again(
     def play(servers: Any, case: MeasurableCase, *, number: int) -> Any:
         tried.append(case.name)
         if case.name == "partly" and len(servers) == 3:
-            raise CaseSkippedError("not in A", servers[0])
+            raise UnmeasuredError(Outcome.SKIPPED, "not in A", servers[0])
         if case.name == "late" and tried.count("late") > 2:
-            error = CaseFailedError if len(servers) == 3 else CaseSkippedError
-            raise error("out of cheese", servers[1])
+            outcome = Outcome.FAILED if len(servers) == 3 else Outcome.SKIPPED
+            raise UnmeasuredError(outcome, "out of cheese", servers[1])
         return _round(*(1.0, 1.0, 1.1)[-len(servers) :])
 
     late, *others = _measure(play, ["partly", "late", "works"], sides)

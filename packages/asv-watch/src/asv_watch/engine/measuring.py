@@ -164,7 +164,7 @@ def _measure(
         except processes.UnmeasuredError as reason:
             side = next(index for index in active if servers[index] is reason.server)
             measured.leave_out(case, side, reason)
-            word = "skipped" if isinstance(reason, processes.CaseSkippedError) else "failed"
+            word = "skipped" if reason.outcome is Outcome.SKIPPED else "failed"
             message = f"{word}: {reason}"
         except MachineError as error:
             raise MachineError(f"{case.name} on {error}") from error

@@ -34,7 +34,7 @@ import psutil
 
 from asv_watch import probes
 from asv_watch.asv.environments import INFORMATION, installed_in
-from asv_watch.comparison import Clock, Finite
+from asv_watch.comparison import Clock, Finite, Outcome
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.workplace import Side
 from asv_watch.errors import MachineError
@@ -117,26 +117,15 @@ class _Answer(TypedDict, total=False):
 
 
 class UnmeasuredError(Exception):
-    """A side gives no number, for a reason."""
+    """A side gives no number, because the case is skipped, fails or takes too long there.
 
-    def __init__(self, reason: str, server: SideProcess) -> None:
-        super().__init__(reason)
-        self.reason, self.server = reason, server
+    The message says why, and names the side unless the case is skipped.
+    """
 
-
-class CaseSkippedError(UnmeasuredError):
-    """The case cannot run on a side; the message says why."""
-
-
-class CaseFailedError(UnmeasuredError):
-    """The case raised or crashed on a side; the message names the side and says why."""
-
-    def __str__(self) -> str:
-        return f"{self.server.side.name}: {self.reason}"
-
-
-class CaseTimedOutError(CaseFailedError):
-    """The case took too long on a side."""
+    def __init__(self, outcome: Outcome, reason: str, server: SideProcess) -> None:
+        skips = outcome is Outcome.SKIPPED
+        super().__init__(reason if skips else f"{server.side.name}: {reason}")
+        self.outcome, self.reason, self.server = outcome, reason, server
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -214,11 +203,11 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
         """Begin to make a case; `wait_until_ready` waits for it.
 
         Raises:
-            CaseSkippedError: this side has no such case.
+            UnmeasuredError: this side has no such case.
         """
         measured = self.side.other_cases.get(case.identity, case.identity)
         if not measured:
-            raise CaseSkippedError("it has no such case", self)
+            raise UnmeasuredError(Outcome.SKIPPED, "it has no such case", self)
         self._case, self._errors_before = case, os.fstat(self.errors).st_size
         request = {"case": measured, "process": process, "seed": self.seed}
         self._send(json.dumps(request | {"clock": self.side.environment.declared.clock}))
@@ -254,7 +243,7 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
         if self._case is None:
             return
         until = time.monotonic() + self._case.timeout
-        with contextlib.suppress(CaseFailedError):  # such as in its teardown: it has its samples
+        with contextlib.suppress(UnmeasuredError):  # such as in its teardown: it has its samples
             while "status" not in self._read(until - time.monotonic()):
                 pass
 
@@ -279,18 +268,17 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
         """Return the answer to a request, which has to come within so many seconds.
 
         Raises:
-            CaseSkippedError: the case cannot run here.
-            CaseFailedError: the case failed, took too long, or its process ended.
+            UnmeasuredError: the case cannot run here, failed, took too long, or its process ended.
             MachineError: it failed because of the machine, for example a full disk.
         """
         answer = self._read(timeout)
         if "skipped" in answer:
-            raise CaseSkippedError(self._shown(answer["skipped"]), self)
+            raise UnmeasuredError(Outcome.SKIPPED, self._shown(answer["skipped"]), self)
         if "failed" not in answer and "status" not in answer:
             return answer
         reason = answer["failed"] if "failed" in answer else self._end_in_words(answer["status"])
         check_machine(f"{self.side.name}: {reason}")
-        raise CaseFailedError(self._shown(reason), self)
+        raise UnmeasuredError(Outcome.FAILED, self._shown(reason), self)
 
     def _end_in_words(self, status: int) -> str:
         if status == 0:
@@ -314,10 +302,11 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
             answer = self._wait(connection, time.monotonic() + timeout)
         except (TimeoutError, subprocess.TimeoutExpired):
             self.stop(kill=True)
-            raise CaseTimedOutError(f"did not answer in {timeout:g} s", self) from None
+            reason = f"did not answer in {timeout:g} s"
+            raise UnmeasuredError(Outcome.TIMED_OUT, reason, self) from None
         except children.TooMuchMemoryError as error:
             self.stop(kill=True)
-            raise CaseFailedError(str(error), self) from None
+            raise UnmeasuredError(Outcome.FAILED, str(error), self) from None
         if "status" in answer:
             self._case = None
             if not answer.get("goes_on"):
@@ -382,8 +371,7 @@ def measure_round(
     The number of the round, from 0, says in which order sides begin.
 
     Raises:
-        CaseSkippedError: a side cannot run it.
-        CaseFailedError: it failed on a side.
+        UnmeasuredError: a side cannot run it, or it failed there.
     """
     began = time.monotonic()
     try:

@@ -31,7 +31,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import truediv
 
-from asv_watch.comparison import Clock, Comparison, Rounds, metric_of
+from asv_watch.comparison import Clock, Comparison, Outcome, Rounds, metric_of
 from asv_watch.engine import processes
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.statistics.ratio import (
@@ -338,15 +338,13 @@ class RoundsOfCases:
             cpu=_other_clock(opened.rounds, "cpu"),
             exact=exact,
             least_spread=float(f"{least_spread:.4g}"),
-            skipped={
-                side: e.reason for side, e in reasons if isinstance(e, processes.CaseSkippedError)
-            },
+            skipped={side: e.reason for side, e in reasons if e.outcome is Outcome.SKIPPED},
             failed={
                 side: str(e) if self._sides > 1 else e.reason
                 for side, e in reasons
-                if isinstance(e, processes.CaseFailedError)
+                if e.outcome is not Outcome.SKIPPED
             },
-            late=tuple(side for side, e in reasons if isinstance(e, processes.CaseTimedOutError)),
+            late=tuple(side for side, e in reasons if e.outcome is Outcome.TIMED_OUT),
             clock=clock_of(case, opened.rounds),
             cases=case.sides,
             benchmark_version=case.version,
