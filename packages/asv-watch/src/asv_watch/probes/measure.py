@@ -284,9 +284,10 @@ def _without_setup(benchmark: Any, timeit: Timeit) -> Timeit:
 
 
 class _Channel:
-    """Requests and answers; what a suite prints goes to standard error instead."""
+    """The requests to a side and its answers; what a suite prints goes to standard error."""
 
-    def __init__(self) -> None:
+    def __init__(self, suites: str, planted: float, *, is_alone: bool) -> None:
+        self.suites, self.planted, self.is_alone = suites, planted, is_alone
         # Unbuffered, because a child reads on where its parent stopped.
         self._requests = os.fdopen(os.dup(sys.stdin.fileno()), "rb", buffering=0)
         self._answers: TextIO = os.fdopen(os.dup(sys.stdout.fileno()), "w", buffering=1)
@@ -371,11 +372,11 @@ def _value_of(benchmark: Any) -> dict[str, float | str]:
     return {"value": value}
 
 
-def _measure_case(channel: _Channel, suites: str, asked: _Request, planted: float) -> None:
+def _measure_case(channel: _Channel, asked: _Request) -> None:
     from asv_runner.discovery import get_benchmark_from_name  # noqa: PLC0415 - of the environment
 
     _seeding.seed_all(asked["seed"])
-    benchmark = get_benchmark_from_name(suites, asked["case"], extra_params={})
+    benchmark = get_benchmark_from_name(channel.suites, asked["case"], extra_params={})
     channel.answer({"imported": True})
     _seeding.seed_all(asked["seed"])  # it may have been imported before, by another case
     if reason := _skip_reason(benchmark):
@@ -385,13 +386,14 @@ def _measure_case(channel: _Channel, suites: str, asked: _Request, planted: floa
         replaced_by = ""
         if asked["clock"] and getattr(benchmark, "timer", None) is timeit.default_timer:
             benchmark.timer, replaced_by = process_time, asked["clock"]
-        _take_samples(channel, benchmark, planted, replaced_by)
+        _take_samples(channel, benchmark, replaced_by)
     else:
         channel.answer(_value_of(benchmark))
     benchmark.do_teardown()
 
 
-def _take_samples(channel: _Channel, benchmark: Any, planted: float, replaced_by: str) -> None:
+def _take_samples(channel: _Channel, benchmark: Any, replaced_by: str) -> None:
+    planted = channel.planted
     clock = getattr(benchmark, "timer", None)  # `timeraw_*` has none
     clocks = benchmark.timer = _Clocks(clock or perf_counter)
     timed: Timeit = benchmark._get_timer(*benchmark._build_params()).timeit
@@ -515,15 +517,7 @@ def _imported_since(before: Collection[str], suites: str) -> list[str]:
     ]
 
 
-def _measure_in_forks(
-    channel: _Channel,
-    suites: str,
-    planted: float,
-    first: _Request,
-    next_request: int,
-    *,
-    is_alone: bool,
-) -> int:
+def _measure_in_forks(channel: _Channel, first: _Request, next_request: int) -> int:
     """Import the suite of a case, then run its cases in forks until another suite is requested.
 
     That request is written to the descriptor ``next_request``. What the suite imported can be
@@ -532,13 +526,14 @@ def _measure_in_forks(
     """
     from asv_runner.discovery import get_benchmark_from_name  # noqa: PLC0415 - of the environment
 
+    suites = channel.suites
     _seeding.seed_all(first["seed"])
     suite = functools.partial(get_benchmark_from_name, suites, first["case"], extra_params={})
     modules, variables = set(sys.modules), dict(os.environ)
     failed = _run_here(channel, suite)
     if failed:
         return failed
-    can_share = not is_alone and _can_fork() and os.environ == variables
+    can_share = not channel.is_alone and _can_fork() and os.environ == variables
     channel.answer({"modules": _imported_since(modules, suites) if can_share else None})
     package = os.path.basename(suites)
     imported = tuple(f"{name}." for name in sys.modules if name.startswith(f"{package}."))
@@ -546,7 +541,7 @@ def _measure_in_forks(
     while (
         asked and asked["process"] == "fork" and f"{package}.{asked['case']}".startswith(imported)
     ):
-        work = functools.partial(_measure_case, channel, suites, asked, planted)
+        work = functools.partial(_measure_case, channel, asked)
         if not _can_fork():
             return _run_here(channel, work)
         child = _fork(functools.partial(_run_here, channel, work))
@@ -557,14 +552,10 @@ def _measure_in_forks(
     return 0
 
 
-def _fork_for_suite(
-    channel: _Channel, suites: str, planted: float, first: _Request, *, is_alone: bool
-) -> _Request | None:
+def _fork_for_suite(channel: _Channel, first: _Request) -> _Request | None:
     """Fork a process for the cases of one suite; return the request that follows them."""
     reader, writer = os.pipe()
-    child = _fork(
-        lambda: _measure_in_forks(channel, suites, planted, first, writer, is_alone=is_alone)
-    )
+    child = _fork(lambda: _measure_in_forks(channel, first, writer))
     os.close(writer)
     with os.fdopen(reader, "rb", buffering=0) as pipe:
         following = pipe.read(_LONGEST_REQUEST)
@@ -576,15 +567,14 @@ def _fork_for_suite(
     return channel.case()
 
 
-def _serve(suites: str, planted: float, *, is_alone: bool) -> None:
-    channel = _Channel()
+def _serve(channel: _Channel) -> None:
     channel.answer({"server": os.getpid()})
     asked = channel.case()
     while asked is not None:
         if asked["process"] == "fork" and _can_fork():
-            asked = _fork_for_suite(channel, suites, planted, asked, is_alone=is_alone)
+            asked = _fork_for_suite(channel, asked)
             continue
-        work = functools.partial(_measure_case, channel, suites, asked, planted)
+        work = functools.partial(_measure_case, channel, asked)
         status = _run_here(channel, work)
         goes_on = asked["process"] == "shared" and status == 0
         channel.answer({"status": status, "goes_on": goes_on})
@@ -603,7 +593,7 @@ def _run_side(
     os.environ["PYTHONPATH"] = side["source"]
     sys.path.insert(0, side["source"])
     _import(modules)
-    _serve(suites, side["planted"], is_alone=len(sides) == 1)
+    _serve(_Channel(suites, side["planted"], is_alone=len(sides) == 1))
     sys.stdout.flush()
     os._exit(0)  # or Python looks for cycles among all that was imported, for up to a second
 
