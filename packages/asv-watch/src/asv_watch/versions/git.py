@@ -16,7 +16,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from asv_watch.errors import WatchError
-from asv_watch.versions.version import Commit, is_full_hash
+from asv_watch.versions.version import Commit, is_full_hash, release_order
 
 # A hook or a wrapper may have pointed these at another repository.
 _REDIRECTIONS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY")
@@ -31,12 +31,26 @@ def read_commits(repository: Path, branch: str = "main") -> tuple[Commit, ...]:
         WatchError: this is not a repository, it is a shallow clone, or it has no such branch.
     """
     check_complete(repository)
-    reference, tags = _references(repository, branch)
-    log = read_log(repository, "%H%x09%ct%x09%s", "--first-parent", "--reverse", reference)
+    branches = f"refs/heads/{branch}", f"refs/remotes/origin/{branch}"
+    reference = next((name for name in branches if find_commit(repository, name)), "")
+    if not reference:
+        raise WatchError(
+            f"{repository} has no branch {branch!r} (a detached checkout has none, "
+            "a new repository has no commits): run "
+            f"`git fetch origin {branch}:{branch}` or `git branch {branch}`"
+        )
+    options = ("--decorate=short", "--decorate-refs=refs/tags/*", "--first-parent", "--reverse")
+    log = read_log(repository, "%H%x09%ct%x09%D%x09%s", *options, reference)
     return tuple(
-        Commit(commit, int(date), subject, tuple(tags.get(commit, ())), position)
-        for position, (commit, date, subject) in enumerate(log)
+        Commit(commit, int(date), subject, _tags(decoration), position)
+        for position, (commit, date, decoration, subject) in enumerate(log)
     )
+
+
+def _tags(decoration: str) -> tuple[str, ...]:
+    """Return the tags that git writes as ``tag: v1.0, tag: v1.1``, in the order of releases."""
+    parts = [part.partition("tag: ") for part in decoration.split(", ")]
+    return tuple(sorted((tag for _, _, tag in parts if tag), key=release_order))
 
 
 def check_complete(repository: Path) -> None:
@@ -56,31 +70,6 @@ def read_log(repository: Path, fields: str, *arguments: str) -> list[list[str]]:
     log = run_git(repository, *settings, "log", "-z", f"--format={fields}", *arguments, "--")
     most = fields.count("%x09")
     return [record.split("\t", most) for record in log.split("\0") if record]
-
-
-def _references(repository: Path, branch: str) -> tuple[str, dict[str, list[str]]]:
-    """Return the reference of a branch, and the tags of each commit by its hash."""
-    branches = f"refs/heads/{branch}", f"refs/remotes/origin/{branch}"
-    form = "--format=%(objectname) %(*objectname) %(refname)"  # the second is of annotated tags
-    order = "--sort=version:refname"
-    listing = run_git(repository, "for-each-ref", order, form, *branches, "refs/tags")
-    references: set[str] = set()
-    tags: dict[str, list[str]] = {}
-    for line in listing.splitlines():
-        target, commit, name = line.split(" ", 2)
-        if name.startswith(_TAGS):
-            tags.setdefault(commit or target, []).append(name.removeprefix(_TAGS))
-        references.add(name)
-    for reference in branches:
-        if reference in references:
-            return reference, tags
-    raise WatchError(
-        f"{repository} has no branch {branch!r} (a detached checkout has none, a new repository "
-        f"has no commits): run `git fetch origin {branch}:{branch}` or `git branch {branch}`"
-    )
-
-
-_TAGS = "refs/tags/"
 
 
 def run_git(repository: Path, *arguments: str, **variables: str) -> str:
