@@ -78,7 +78,7 @@ def check_results(
         try:
             benchmarks, faults = read_benchmarks(results)
         except WatchError as error:
-            faults = [Problem(str(listed), str(error).removeprefix(f"{listed} "))]
+            faults = [Problem(str(listed), str(error).removeprefix(f"{listed}: "))]
     measured, _ = read_record(results, "", benchmarks)  # loading names what is damaged
     versions = {version for each in measured for version in each.sitting.versions}
     commits = dict.fromkeys([*hashes.values(), *sorted({version.commit for version in versions})])

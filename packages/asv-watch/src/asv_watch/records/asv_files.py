@@ -161,26 +161,19 @@ def read_benchmarks(results_dir: Path) -> tuple[dict[str, Benchmark], list[Probl
     """Read the union of the lists of a results folder: asv's own, and each machine's.
 
     Returns:
-        The benchmarks in the order of their names, and one problem for each machine's list that is
-        damaged, and for each entry that does not have the shape of a benchmark.
+        The benchmarks in the order of their names, and one problem for each list that is damaged,
+        and for each entry that does not have the shape of a benchmark.
 
     Raises:
-        WatchError: There is no list, or asv's own is unreadable or not a list of benchmarks.
+        WatchError: There is no list that can be read.
     """
     path = results_dir / SUITE_LIST
     problems: list[Problem] = []
-    lists = [_read(own, problems) for own in sorted(results_dir.glob(f"*/{SUITE_LIST}"))]
-    try:
-        lists.append(parse_list(read_regular(path)))
-    except FileNotFoundError as error:
-        if not any(lists):
-            raise WatchError(f"{path} is missing: {_REMEDY}") from error
-    except OSError as error:
-        raise WatchError(
-            f"{path} cannot be read ({error.strerror}): correct that, or {_REMEDY}"
-        ) from error
-    except ValueError as error:
-        raise WatchError(f"{path} is damaged ({error}): {_REMEDY}") from error
+    found = [*results_dir.glob(f"*/{SUITE_LIST}"), *results_dir.glob(SUITE_LIST)]
+    lists = [_read(each, problems) for each in sorted(found)]
+    if all(entries is None for entries in lists):
+        problem = problems[0] if problems else Problem(str(path), "it is missing")
+        raise WatchError(f"{problem.path}: {problem.message}; {_REMEDY}")
     benchmarks: dict[str, Benchmark] = {}
     for name, entry in sorted(merge_lists(filter(None, lists)).items()):
         try:

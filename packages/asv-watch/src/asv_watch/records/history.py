@@ -178,7 +178,7 @@ def load_history(
         has a result file, even if that case never ran there.
 
     Raises:
-        WatchError: Its ``benchmarks.json`` is missing or unusable.
+        WatchError: It has no list of benchmarks that can be read.
     """
     problems: list[Problem] = []
     if benchmarks is None:
