@@ -52,8 +52,8 @@ from asv_watch.versions.version import Commit, Release
 NOT_ON_BRANCH = "the commit is not on the branch"
 COMPARED_ELSEWHERE = "comparisons of a commit that is not on the branch"
 _VERSION = re.compile(r"v?\d+(\.\d+)+\w*")
-Runs = dict[str, Run]
-"""Maps the name of a case to its run."""
+Setup = tuple[str, str]
+"""Names of a machine and an environment."""
 
 
 class Measured(msgspec.Struct, frozen=True):
@@ -63,9 +63,6 @@ class Measured(msgspec.Struct, frozen=True):
     """Facts of the machine, ``requirement <name>`` and ``variable <name>``."""
     conditions: tuple[tuple[int, Conditions], ...] = ()
     """When its runs began, oldest first, and the conditions that they recorded, if any."""
-    runs: Runs = {}
-    resident: Runs = {}
-    """Peak memory as asv stores it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +80,7 @@ class Series:
     """Its runs apart from `NEVER_RUN`, oldest first."""
 
     @property
-    def setup(self) -> tuple[str, str]:
+    def setup(self) -> Setup:
         """Its machine and environment."""
         return self.machine, self.environment
 
@@ -121,7 +118,7 @@ class History:
     series: tuple[Series, ...] = ()
     problems: tuple[Problem, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
-    setups: dict[tuple[str, str], dict[str, Measured]] = field(default_factory=dict)
+    setups: dict[Setup, dict[str, Measured]] = field(default_factory=dict)
     """Maps machine and environment, then a commit hash, oldest first, to what was measured."""
     notes: Notes = field(default_factory=Notes)
     positions: dict[str, int] = field(default_factory=dict)
@@ -237,8 +234,12 @@ class _Loader:
             self._left_out[commit, reason] += 1
         self._newest: dict[str, int] = {}
         """Maps an environment to the position of its newest commit."""
-        self._setups: dict[tuple[str, str], dict[str, Measured]] = {}
+        self._setups: dict[Setup, dict[str, Measured]] = {}
         """Maps machine and environment to what was measured, by commit hash."""
+        self._runs: dict[tuple[Setup, str], dict[str, Run]] = defaultdict(dict)
+        """Maps a setup and a case to its runs, by commit hash."""
+        self._resident: dict[tuple[Setup, str], dict[str, Run]] = defaultdict(dict)
+        """The same of peak memory as asv stores it, where there is no other run."""
         self._files: dict[store.RunKey, str] = {}
         """Maps a run to the name of asv's file of it."""
 
@@ -275,9 +276,9 @@ class _Loader:
             commits=shown,
             environments=dict(sorted(history.environments.items())),
             series=tuple(
-                series
-                for key, setup in setups.items()
-                for series in self._series(*key, {index_of[c]: of for c, of in setup.items()})
+                self._series(setup, case, index_of)
+                for setup in setups
+                for case in self._cases.values()
             ),
             problems=tuple(self._problems),
             left_out=tuple(LeftOut(*key, count) for key, count in self._left_out.items()),
@@ -290,10 +291,10 @@ class _Loader:
         Runs and comparisons measure it in the same way. Times are not taken over, because the
         level of all times of a machine differs from day to day.
         """
-        setups: dict[tuple[str, Release, str], list[dict[str, Measured]]] = defaultdict(list)
-        for (machine, name), setup in self._setups.items():
+        setups: dict[tuple[str, Release, str], list[Setup]] = defaultdict(list)
+        for machine, name in self._setups:
             environment = self._history.environments[name]
-            setups[machine, environment.release, environment.python].append(setup)
+            setups[machine, environment.release, environment.python].append((machine, name))
         for machine, comparisons in self._history.comparisons.items():
             for comparison in reversed(comparisons):
                 if comparison.case not in self._peak_memory:
@@ -301,39 +302,28 @@ class _Loader:
                 for index, version in enumerate(comparison.sitting.versions):
                     value = comparison.value(index)
                     for setup in setups[machine, version.release, version.python]:
-                        if value is not None and version.commit in setup:
-                            run = Run(Outcome.OK, value)
-                            setup[version.commit].runs.setdefault(comparison.case, run)
+                        if value is not None and version.commit in self._setups[setup]:
+                            runs = self._runs[setup, comparison.case]
+                            runs.setdefault(version.commit, Run(Outcome.OK, value))
 
     def _problem(self, path: Path, message: str) -> None:
         self._problems.append(Problem(str(path), message))
 
-    def _series(
-        self, machine: str, environment: str, setup: Mapping[int, Measured]
-    ) -> Iterator[Series]:
-        """Yield the series of each case, from what was measured of commits, by their index."""
-        private = {
-            name
-            for measured in setup.values()
-            for name, run in measured.runs.items()
-            if run.outcome is Outcome.OK
-        }
-        found: dict[str, list[tuple[int, Run]]] = defaultdict(list)
-        for index, measured in setup.items():
-            resident = {name: r for name, r in measured.resident.items() if name not in private}
-            for name, run in (measured.runs | resident).items():
-                found[name].append((index, run))
-        for name, case in self._cases.items():
-            benchmark = self._history.benchmarks[case.benchmark]
-            yield Series(
-                machine=machine,
-                environment=environment,
-                case=case,
-                unit=benchmark.unit,
-                higher_is_better=benchmark.higher_is_better,
-                indices=np.array([index for index, _ in found[name]], np.intp),
-                runs=[run for _, run in found[name]],
-            )
+    def _series(self, setup: Setup, case: Case, index_of: Mapping[str, int]) -> Series:
+        """Return the series of a case, given the index of each commit."""
+        runs = self._runs[setup, case.name]
+        if all(run.outcome is not Outcome.OK for run in runs.values()):
+            runs = runs | self._resident[setup, case.name]
+        found = sorted((index_of[commit], run) for commit, run in runs.items())
+        benchmark = self._history.benchmarks[case.benchmark]
+        return Series(
+            *setup,
+            case,
+            benchmark.unit,
+            benchmark.higher_is_better,
+            indices=np.array([index for index, _ in found], np.intp),
+            runs=[run for _, run in found],
+        )
 
     def _load_machine(self, folder: Path) -> None:
         try:
@@ -410,21 +400,23 @@ class _Loader:
             for sitting in sittings
             if (each := sitting.conditions) and each.machine
         )
-        runs, resident = self._runs_of_record(self._measured.get(key, {})), Runs()
-        setup = self._setups.setdefault((key.machine, key.environment), {})
-        setup[key.commit] = Measured(facts | environment.facts, described, runs, resident)
+        setup = key.machine, key.environment
+        measured = Measured(facts | environment.facts, described)
+        self._setups.setdefault(setup, {})[key.commit] = measured
+        for case, run in self._runs_of_record(self._measured.get(key, {})):
+            self._runs[setup, case][key.commit] = run
         for benchmark in stored.get_all_result_keys() if stored is not None else ():
             try:
                 for case, run in self._runs_of_row(stored, benchmark, path):
                     is_resident = run.outcome is Outcome.OK and case in self._peak_memory
-                    if case not in runs:
-                        (resident if is_resident else runs)[case] = run
+                    if key.commit not in self._runs[setup, case]:
+                        runs = self._resident if is_resident else self._runs
+                        runs[setup, case][key.commit] = run
             except asv_files.DamagedError as error:
                 self._problem(path, f"{benchmark}: {error}; its results are left out")
 
-    def _runs_of_record(self, measured: Mapping[str, Comparison]) -> Runs:
-        """Return the runs of today's cases."""
-        runs: Runs = {}
+    def _runs_of_record(self, measured: Mapping[str, Comparison]) -> Iterator[tuple[str, Run]]:
+        """Yield name and run of each of today's cases."""
         for name, comparison in measured.items():
             case, version = self._cases.get(name), comparison.benchmark_version
             if case is None:
@@ -435,10 +427,9 @@ class _Loader:
             outcome, reason = comparison.outcome(0)
             value = comparison.value(0)
             if value is not None:
-                runs[name] = Run(Outcome.OK, value, recipe=sys.intern(recipe_of(version)))
+                yield name, Run(Outcome.OK, value, recipe=sys.intern(recipe_of(version)))
             elif outcome is not Outcome.NEVER_RUN:
-                runs[name] = Run(outcome, reason=reason)
-        return runs
+                yield name, Run(outcome, reason=reason)
 
     def _runs_of_row(self, stored: Results, name: str, path: Path) -> Iterator[tuple[str, Run]]:
         """Yield name and run of each of today's cases in a row of asv's file.
