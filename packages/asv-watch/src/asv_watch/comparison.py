@@ -193,6 +193,11 @@ class Ratio(msgspec.Struct, frozen=True):
         return len({ratio.at // DAY for ratio in self.sittings})
 
     @property
+    def days_in_words(self) -> str:
+        """How many days show the difference by themselves; empty if there is none."""
+        return quantities.days(self.days_showing, self.days) if self.differs else ""
+
+    @property
     def needs_second_day(self) -> bool:
         """Whether it is a small difference that fewer than two days show."""
         is_small = abs(self.ratio - 1) < SMALL  # as it is written, for more and for less

@@ -13,11 +13,10 @@ import pytest
 from msgspec import structs
 
 from asv_watch.comparison import NEVER_RUN, Comparison, Run
-from asv_watch.judge.changes import MeasuredCommits, analyse
-from asv_watch.judge.graph import MachineGraphs
+from asv_watch.judge.changes import analyse
 from asv_watch.records.history import History, Measured
 from asv_watch.records.notes import ChangeNote, Notes
-from asv_watch.versions.version import Release
+from asv_watch.statistics.rule import Verdict
 from tests.making import ENVIRONMENT, MACHINE, commit_hash, make_history, make_series, run_of
 from tests.planted_comparisons import compared_commits
 
@@ -83,12 +82,13 @@ def test_a_comparison_of_its_two_commits_measures_a_suspicion(ratio: float) -> N
     assert found(history) == [(37, 38, "measured")]
     [change] = analyse(history).changes
     assert change.ratio == pytest.approx(ratio)
-    low, high = change.interval or (1.0, 1.0)
+    assert change.compared is not None
+    low, high = change.compared.interval
     assert low < ratio / 1.005 < ratio * 1.005 < high, "other sittings"
     before, after = change.values
     assert after / before == pytest.approx(ratio)
     assert before * after == pytest.approx(0.01**2 * ratio, rel=1e-4), "their level"
-    assert change.verdict == ("worse" if ratio > 1 else "better")
+    assert change.verdict is (Verdict.WORSE if ratio > 1 else Verdict.BETTER)
 
 
 def test_a_measured_change_needs_no_run_that_shows_it() -> None:
@@ -103,14 +103,16 @@ def test_neighbours_that_were_compared_with_others_have_a_ratio() -> None:
         comparison(5, commit, ratio, kind="reference", before_torch="2.14.1", at=3600 * commit)
         for commit, ratio in ((20, 1.049), (25, 0.999), (30, 0.389))
     ]
-    newer, older = analyse(history_of(noisy({}), *points)).changes
-    assert (newer.previous, newer.commit, newer.through) == (25, 30, "other commits")
-    assert (older.previous, older.commit, older.through) == (20, 25, "other commits")
+    changes = analyse(history_of(noisy({}), *points)).changes
+    assert [(change.previous, change.commit) for change in changes] == [(25, 30), (20, 25)]
     [direct] = analyse(history_of(noisy({}), comparison(25, 30, 0.389))).changes
-    narrow = np.log((direct.interval or (1, 1))[1] / 0.389)
-    for change, ratio in ((newer, 0.389 / 0.999), (older, 0.999 / 1.049)):
+    assert direct.compared is not None
+    narrow = np.log(direct.compared.interval[1] / 0.389)
+    for change, ratio in zip(changes, (0.389 / 0.999, 0.999 / 1.049), strict=True):
+        assert change.compared is not None
+        assert change.compared.sittings == (), "each was compared with others"
         assert change.ratio == pytest.approx(ratio)
-        wide = np.log((change.interval or (1, 1))[1] / ratio)
+        wide = np.log(change.compared.interval[1] / ratio)
         assert wide == pytest.approx(2**0.5 * narrow, rel=0.01), "variances add up"
 
 
@@ -208,9 +210,6 @@ def test_the_newest_comparisons_say_what_is_detectable() -> None:
 def test_of_a_long_history_only_what_was_compared_and_neighbours_are_published() -> None:
     for commits, published in ((60, 60 * 59 // 2), (81, 81)):
         pairs = [*itertools.pairwise(range(commits)), (0, commits - 1)]
-        sittings = (compared_commits(pair, {"a": 1.0}, at=at) for at, pair in enumerate(pairs))
-        graph = MachineGraphs(list(itertools.chain(*sittings))).commits("a")
-        assert graph is not None
-        positions = {commit_hash(number): number for number in range(commits)}
-        measured = MeasuredCommits(graph, positions, Release("torch", "2.15.0"), "3.11")
+        sittings = (comparison(*pair, 1.0, at=at) for at, pair in enumerate(pairs))
+        measured = analyse(history_of([1.0] * commits, *sittings)).compared[0]
         assert len(measured.all_pairs()) == published

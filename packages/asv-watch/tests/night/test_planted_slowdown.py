@@ -85,8 +85,8 @@ def test_a_slowdown_of_7_percent_goes_the_whole_way_in_one_night(
     ends = tuple(history.commits[at].hash for at in (change.previous, change.commit))
     assert ends == (before, culprit)
     assert change.ratio == pytest.approx(1.07, abs=0.003)
-    assert change.interval is not None
-    assert change.interval[0] > 1
+    assert change.compared is not None
+    assert change.compared.interval[0] > 1
 
     index = json.loads((project / "html/index.json").read_text())
     assert "made 1 case slower" in index["overview"]["headline"]

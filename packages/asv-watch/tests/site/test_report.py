@@ -48,8 +48,8 @@ def _report(
 def test_a_measured_change_is_described_as_markdown_and_as_text(history: History) -> None:
     [change] = analyse(history).changes
     title, _, *facts = _report(history, "markdown").splitlines()
-    assert change.interval is not None
-    size = f"+20.0 % ({quantities.interval(change.interval)})"
+    assert change.compared is not None
+    size = f"+20.0 % ({quantities.interval(change.compared.interval)})"
     assert title == f"### `darnn · cpu · forward`: worse, {size}"
     described = dict(re.findall(r"^- \*\*([\w ]+)\*\*: (.*)$", "\n".join(facts), re.M))
     assert list(described) == ["What", "Since", "How certain", "Commit", "Cause", "Reproduce"]

@@ -14,14 +14,14 @@ Pages, data files, reports and nights read its `Findings`, so that all of them s
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, combinations, pairwise
 from typing import Literal
 
 import msgspec
 
 from asv_watch.asv.steps import find_levels
-from asv_watch.comparison import Clock, Ratio
+from asv_watch.comparison import Ratio
 from asv_watch.judge.causes import explained_between
 from asv_watch.judge.graph import CaseGraph, Detectable, MachineGraphs, smallest_changes
 from asv_watch.judge.release_history import ReleaseHistory, release_histories
@@ -31,44 +31,43 @@ from asv_watch.records.notes import ChangeNote
 from asv_watch.records.records import Benchmark
 from asv_watch.records.store import Explanation
 from asv_watch.statistics.rule import MINIMUM_EFFECT, SMALLEST, Verdict, judged
-from asv_watch.text import quantities
 from asv_watch.versions.version import Release, VersionKey
 
 MOST_COMMITS = 60
 """With at most this many compared commits in a case, the ratio of any two is published."""
 
-Pairs = dict[tuple[int, int], Ratio]
-"""Maps the positions of an earlier and a later commit to the ratio between them."""
+Ends = tuple[int, int]
+"""Indices of an earlier and a later commit in the history."""
+Pairs = dict[Ends, Ratio]
+"""Maps two commits to the ratio between them."""
 
 
 class MeasuredCommits:
     """The compared commits of a branch in one case, with one release and Python."""
 
-    def __init__(
-        self, graph: CaseGraph, positions: Mapping[str, int], release: Release, python: str
-    ) -> None:
-        self._graph = graph
+    def __init__(self, graph: CaseGraph, history: History, release: Release, python: str) -> None:
+        self._graph, self._commits = graph, history.commits
         on_branch = (
-            (positions[node.commit], node)
+            (history.order[node.commit], node)
             for node in graph.nodes
             if isinstance(node, VersionKey)
             and (node.release, node.python) == (release, python)
-            and node.commit in positions
+            and node.commit in history.order
         )
         self.nodes = dict(sorted(on_branch))
-        """Maps a position along the branch, in increasing order, to the node of its commit."""
+        """Maps the index of a commit in the history, in increasing order, to its node."""
 
     def ratio(self, before: int, after: int) -> Ratio | None:
-        """Return the ratio of two compared commits, by position, if comparisons join them."""
+        """Return the ratio of two compared commits, by index, if comparisons join them."""
         return self._graph.ratio(self.nodes[before], self.nodes[after])
 
     @cached_property
     def parts(self) -> tuple[tuple[int, ...], ...]:
-        """Positions of the commits of each connected part, in order."""
-        positions_by_part: dict[int, list[int]] = defaultdict(list)
-        for position, node in self.nodes.items():
-            positions_by_part[self._graph.part(node)].append(position)
-        return tuple(map(tuple, positions_by_part.values()))
+        """Indices of the commits of each connected part, in order."""
+        by_part: dict[int, list[int]] = defaultdict(list)
+        for index, node in self.nodes.items():
+            by_part[self._graph.part(node)].append(index)
+        return tuple(map(tuple, by_part.values()))
 
     def all_pairs(self) -> Pairs:
         """Return every two commits that comparisons join; if these are too many, only `pairs`."""
@@ -79,12 +78,11 @@ class MeasuredCommits:
     @cached_property
     def pairs(self) -> Pairs:
         """The pairs that were compared, and neighbours that other comparisons join."""
-        position_of = {node: position for position, node in self.nodes.items()}
-        ends = {each for positions in self.parts for each in pairwise(positions)}
-        for before, after in self._graph.pairs:
-            if before in position_of and after in position_of:
-                low, high = sorted((position_of[before], position_of[after]))
-                ends.add((low, high))
+        index_of = {node: index for index, node in self.nodes.items()}
+        ends = {each for part in self.parts for each in pairwise(part)}
+        for before, after in self._graph.pairs:  # in either order
+            if before in index_of and after in index_of and index_of[before] < index_of[after]:
+                ends.add((index_of[before], index_of[after]))
         return self._ratios(sorted(ends))
 
     @cached_property
@@ -93,8 +91,12 @@ class MeasuredCommits:
 
         If pairs overlap, the one with fewer commits counts, because it locates the change better.
         """
+
+        def commits_within(ends: Ends) -> int:
+            return self._commits[ends[1]].position - self._commits[ends[0]].position
+
         changed: Pairs = {}
-        for ends in sorted(self.pairs, key=lambda ends: (ends[1] - ends[0], ends[0])):
+        for ends in sorted(self.pairs, key=lambda ends: (commits_within(ends), ends[0])):
             if self.pairs[ends].differs and not overlaps(ends, changed):
                 changed[ends] = self.pairs[ends]
         return dict(sorted(changed.items()))
@@ -110,23 +112,21 @@ class MeasuredCommits:
             and not overlaps(ends, self.changed)
         }
 
-    def _ratios(self, ends: Iterable[tuple[int, int]]) -> Pairs:
+    def _ratios(self, ends: Iterable[Ends]) -> Pairs:
         return {each: ratio for each in ends if (ratio := self.ratio(*each)) is not None}
 
 
-def overlaps(ends: tuple[int, int], others: Iterable[tuple[int, int]]) -> bool:
+def overlaps(ends: Ends, others: Iterable[Ends]) -> bool:
     """Tell whether a range shares a commit with any other; a range's first one does not count."""
     return any(ends[0] < after and before < ends[1] for before, after in others)
 
 
-def find_suspicions(
-    segments: Sequence[Series],
-) -> Iterator[tuple[tuple[int, int], tuple[float, float]]]:
+def find_suspicions(segments: Sequence[Series]) -> Iterator[tuple[Ends, tuple[float, float]]]:
     """Yield the suspicions of a series, oldest first.
 
-    Each has the indices of the last commit measured before it and of the first one after it, and
-    the levels before and after, in the unit of the series. A level of a single value is a spike,
-    unless it is the newest.
+    Each has the last commit measured before it and the first one after it, and the levels before
+    and after, in the unit of the series. A level of a single value is a spike, unless it is the
+    newest.
     """
     for segment in segments:
         commits: list[int] = segment.indices.tolist()
@@ -143,7 +143,6 @@ def find_suspicions(
 
 
 State = Literal["measured", "suspected"]
-Direction = Literal["better", "worse"]
 Kind = Literal["time", "memory", "exact"]
 KIND_OF_UNIT: dict[str, Kind] = {"seconds": "time", "bytes": "memory"}
 Cause = Literal["code", "release", "environment"]
@@ -163,21 +162,13 @@ class Change(msgspec.Struct, frozen=True):
     """Index of the commit after: it was compared, or is the first one with the new level."""
     state: State
     kind: Kind
-    verdict: Direction
+    verdict: Verdict
     ratio: float | None
     """After over before, approximate for a suspicion; ``None`` for a count from or to zero."""
     values: tuple[float, float]
     """Before and after, in the unit of the series: as compared, or the levels of the runs."""
-    interval: tuple[float, float] | None = None
-    """Confidence interval of a measured ratio (99 %)."""
-    through: Literal["", "other commits"] = ""
-    """``other commits`` if the two were not compared with each other, but each with others."""
-    clock: Clock = ""
-    """Clock of a measured ratio of times."""
-    days: str = ""
-    """How many days show a measured ratio by themselves."""
-    needs_second_day: bool = False
-    """Whether it is a small difference that fewer than two days show."""
+    compared: Ratio | None = None
+    """The ratio by comparisons; ``None`` if separate runs or exact values show the change."""
     cause: Cause = "code"
     note: ChangeNote | None = None
     explanation: Explanation | None = None
@@ -187,6 +178,11 @@ class Change(msgspec.Struct, frozen=True):
     def is_measured(self) -> bool:
         """Whether a comparison of its two commits, or an exact value, shows it."""
         return self.state == "measured"
+
+    @property
+    def needs_second_day(self) -> bool:
+        """Whether it is a small difference that fewer than two days show."""
+        return self.compared is not None and self.compared.needs_second_day
 
     @property
     def is_dismissed(self) -> bool:
@@ -252,29 +248,26 @@ def analyse(history: History) -> Findings:
     exact: list[Change] = []
     for index, series in enumerate(history.series):
         kind = kind_of(history.benchmarks[series.case.benchmark])
+        if kind is None:
+            continue
+        change = partial(_change, history, events, index, kind)
         if kind == "exact":
-            exact += _exact_changes(history, index)
-        elif kind and index in compared:
+            exact += (change(ends, values) for ends, values in _steps(series.valued))
+        elif index in compared:
             commits = compared[index]
-            changes += _compared(history, index, kind, "measured", commits.changed)
-            near += _compared(history, index, kind, "suspected", commits.unconfirmed())
-        elif kind:
-            changes += (
-                _change(history, index, kind, "suspected", ends, values)
-                for ends, values in find_suspicions(segments[index])
-            )
-
-    def newest_first(changes: Iterable[Change]) -> list[Change]:
-        return sorted(changes, key=lambda change: (-change.commit, change.series))
-
-    explained = [_explained(history, change, events) for change in newest_first(changes)]
+            for found, pairs in ((changes, commits.changed), (near, commits.unconfirmed())):
+                found.extend(change(ends, (r.before, r.after), r) for ends, r in pairs.items())
+        else:
+            changes += (change(ends, values) for ends, values in find_suspicions(segments[index]))
+    for found in (changes, near, exact):  # the newest first
+        found.sort(key=lambda change: (-change.commit, change.series))
     return Findings(
         segments=segments,
         noise=tuple(map(noise_between_runs, segments)),
-        changes=tuple(change for change in explained if not change.is_dismissed),
-        dismissed=tuple(change for change in explained if change.is_dismissed),
-        near=tuple(newest_first(near)),
-        exact_changes=tuple(_explained(history, c, events) for c in newest_first(exact)),
+        changes=tuple(change for change in changes if not change.is_dismissed),
+        dismissed=tuple(change for change in changes if change.is_dismissed),
+        near=tuple(near),
+        exact_changes=tuple(exact),
         graphs=graphs,
         compared=compared,
         detectable={
@@ -301,101 +294,71 @@ def _compared_commits(
         key = series.machine, series.case.name, environment.release, environment.python
         last = int(series.indices[-1]) if series.runs else -1
         newest[key] = max(newest.get(key, (-1, -1)), (last, index))
-    positions = {
-        commit: position
-        for commit, position in history.positions.items()
-        if commit in history.order
-    }
     compared = {}
     for (machine, case, release, python), (_, index) in newest.items():
         graph = graphs[machine].commits(case) if machine in graphs else None
         if graph is not None:
-            commits = MeasuredCommits(graph, positions, release, python)
+            commits = MeasuredCommits(graph, history, release, python)
             if len(commits.nodes) > 1:
                 compared[index] = commits
     return compared
 
 
-def _exact_changes(history: History, index: int) -> Iterator[Change]:
-    """Yield each difference of an exact series from one measured commit to the next."""
-    series = history.series[index].valued
+def _steps(series: Series) -> Iterator[tuple[Ends, tuple[float, float]]]:
+    """Yield each difference from one measured commit to the next, with both values."""
     commits: list[int] = series.indices.tolist()
     values: list[float] = series.values.tolist()
     for ends, (before, after) in zip(pairwise(commits), pairwise(values), strict=True):
         if before != after:
-            yield _change(history, index, "exact", "measured", ends, (before, after))
-
-
-def _compared(
-    history: History, index: int, kind: Kind, state: State, pairs: Pairs
-) -> Iterator[Change]:
-    for ends, measured in pairs.items():
-        before, after = (history.order[history.hashes[position]] for position in ends)
-        values = measured.before, measured.after
-        yield msgspec.structs.replace(
-            _change(history, index, kind, state, (before, after), values),
-            ratio=measured.ratio,
-            interval=measured.interval,
-            through="" if measured.sittings else "other commits",
-            clock=measured.clock,
-            days=quantities.days(measured.days_showing, measured.days) if measured.differs else "",
-            needs_second_day=measured.needs_second_day,
-        )
+            yield ends, (before, after)
 
 
 def _change(
     history: History,
+    events: Sequence[Event],
     index: int,
     kind: Kind,
-    state: State,
-    ends: tuple[int, int],
+    ends: Ends,
     values: tuple[float, float],
+    compared: Ratio | None = None,
 ) -> Change:
+    """Return a change of a series, by its index, with what is known about its cause."""
+    series = history.series[index]
     before, after = values
-    higher_is_better = history.series[index].higher_is_better
-    answer = judged(is_more=after > before, higher_is_better=higher_is_better)
+    ratio = after / before if before > 0 and after > 0 else None
+    is_measured = kind == "exact" or (compared is not None and compared.differs)
+    first, last = (history.positions[history.commits[end].hash] for end in ends)
     return Change(
         series=index,
         previous=ends[0],
         commit=ends[1],
-        state=state,
+        state="measured" if is_measured else "suspected",
         kind=kind,
-        verdict="better" if answer is Verdict.BETTER else "worse",
-        ratio=after / before if before > 0 and after > 0 else None,
+        verdict=judged(is_more=after > before, higher_is_better=series.higher_is_better),
+        ratio=compared.ratio if compared else ratio,
         values=values,
-    )
-
-
-def _explained(history: History, change: Change, events: Sequence[Event]) -> Change:
-    series = history.series[change.series]
-    hashes = (history.commits[index].hash for index in (change.previous, change.commit))
-    first, last = (history.positions[commit] for commit in hashes)
-    return msgspec.structs.replace(
-        change,
-        cause=_cause(history, change, events),
-        explanation=explained_between(history, series, first, last)
-        if change.kind == "time"
-        else None,
+        compared=compared,
+        # Both commits of a comparison ran at the same time in the same environment.
+        cause="code" if compared else _cause(history, events, series, kind, ends),
         note=history.notes.about(series.machine, series.case.name, first, last),
+        explanation=explained_between(history, series, first, last) if kind == "time" else None,
     )
 
 
-def _cause(history: History, change: Change, events: Sequence[Event]) -> Cause:
-    """Return what made a change.
+def _cause(
+    history: History, events: Sequence[Event], series: Series, kind: Kind, ends: Ends
+) -> Cause:
+    """Return what made a change that no comparison measured.
 
-    Both commits of a comparison ran at the same time in the same environment, so only the code
-    differs. An exact count depends only on the code and on the releases of requirements.
+    An exact count depends only on the code and on the releases of requirements.
     """
-    if change.is_measured and change.kind != "exact":
-        return "code"
-    series = history.series[change.series]
     facts = [
         event.fact
         for event in events
         if event.machine == series.machine
         and event.environment in {"", series.environment}
-        and change.previous < history.order[event.commit] <= change.commit
+        and ends[0] < history.order[event.commit] <= ends[1]
     ]
-    if change.kind == "exact":
+    if kind == "exact":
         return "release" if any(fact.startswith("requirement ") for fact in facts) else "code"
     return "environment" if any(fact != "environment" for fact in facts) else "code"

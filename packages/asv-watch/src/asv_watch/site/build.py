@@ -227,7 +227,7 @@ def _feed(contents: Contents, project: Project) -> bytes:
 def _badge(contents: Contents) -> bytes:
     """Render ``badge.svg``: the measured changes of the newest commits, counted."""
     recent = recent_changes(contents)
-    counts = Counter[str](change.verdict for change in recent.changes if change.is_measured)
+    counts = Counter(change.verdict.value for change in recent.changes if change.is_measured)
     text = ", ".join(f"{counts[word]} {word}" for word in ("worse", "better") if counts[word])
     colour = _ORANGE if counts["worse"] else _BLUE
     if not counts:

@@ -6,10 +6,11 @@ from typing import Literal
 import msgspec
 
 from asv_watch.judge.causes import in_words
-from asv_watch.judge.changes import Cause, Change, Direction, Kind, State
+from asv_watch.judge.changes import Cause, Change, Kind, State
 from asv_watch.site import names
 from asv_watch.site.contents import Contents
 from asv_watch.site.scripts import shortened, shortened_ends
+from asv_watch.statistics.rule import Verdict
 from asv_watch.text import quantities
 
 RECENT = 10
@@ -29,19 +30,19 @@ class ChangeData(msgspec.Struct, kw_only=True):
 
     kind: Kind
     state: State
-    verdict: Direction
+    verdict: Verdict
     ratio: float | None
     """Of a measured change; ``None`` for a count from or to zero."""
-    interval: tuple[float, float] | None
+    interval: tuple[float, float] | None = None
     about: float | None
     """What a suspected one may be."""
     text: str
-    interval_text: str
+    interval_text: str = ""
     values: tuple[str, str] | None
     """Before and after, of the comparison that measured it."""
-    through: Literal["", "other commits"]
+    through: Literal["", "other commits"] = ""
     """``other commits`` where the two were not compared with each other, but each with others."""
-    days: str
+    days: str = ""
     """How many days show it by themselves; empty where nothing was measured."""
     pale: bool
     """Whether it is below 5 %, and fewer than two days show it."""
@@ -91,7 +92,7 @@ def _shown(contents: Contents, change: Change, ranges: dict[tuple[int, int], int
     The estimate of a suspicion is under ``about``.
     """
     unit = contents.series[change.series].metric.unit
-    measured, interval = change.is_measured, change.interval
+    measured = change.is_measured
     ratio = None if change.ratio is None else shortened(change.ratio, 7)
     words = quantities.change if measured else quantities.about
     text = words(change.ratio, change.kind)
@@ -101,18 +102,14 @@ def _shown(contents: Contents, change: Change, ranges: dict[tuple[int, int], int
         size = quantities.digits(abs(after - before))
         text = f"{'+' if after > before else quantities.MINUS}{size} {unit}"
         values = f"{before:,.12g} {unit}", f"{after:,.12g} {unit}"
-    return ChangeData(
+    shown = ChangeData(
         kind=change.kind,
         state=change.state,
         verdict=change.verdict,
         ratio=ratio if measured else None,
-        interval=None if interval is None else shortened_ends(interval),
         about=None if measured else ratio,
         text=text,
-        interval_text="" if interval is None else quantities.interval(interval, change.clock),
         values=values if measured else None,
-        through=change.through,
-        days=change.days,
         pale=change.needs_second_day,
         s=change.series,
         p=change.previous,
@@ -121,6 +118,12 @@ def _shown(contents: Contents, change: Change, ranges: dict[tuple[int, int], int
         may_be_code=change.may_be_code,
         range=ranges.setdefault((change.previous, change.commit), len(ranges)),
     )
+    if compared := change.compared:
+        shown.interval = shortened_ends(compared.interval)
+        shown.interval_text = quantities.interval(compared.interval, compared.clock)
+        shown.through = "" if compared.sittings else "other commits"
+        shown.days = compared.days_in_words
+    return shown
 
 
 def commits_of(change: Change, contents: Contents) -> tuple[str, str, Sequence[str]]:
@@ -194,21 +197,17 @@ def recent_changes(contents: Contents) -> Recent:
     history, findings = contents.history, contents.findings
     measured = {commit for setup in contents.setups for commit in setup.commits}
     measured |= {change.commit for change in findings.changes}
-    positions = [history.positions[history.commits[index].hash] for index in sorted(measured)]
-    newest = positions[-RECENT:]
-    before_them = positions[-RECENT - 1] if len(positions) > RECENT else 0
+    newest, earlier = sorted(measured)[-RECENT:], sorted(measured)[:-RECENT]
+    before_them = history.positions[history.commits[earlier[-1]].hash] if earlier else 0
     spans = [part for commits in findings.compared.values() for part in commits.parts]
-    compared = {
-        position for position in newest if any(part[0] < position <= part[-1] for part in spans)
-    }
+    compared = [index for index in newest if any(part[0] < index <= part[-1] for part in spans)]
     return Recent(
         len(newest),
         len(compared),
         tuple(
             change
             for change in findings.changes
-            if history.positions[history.commits[change.commit].hash] > before_them
-            and history.positions[commits_of(change, contents)[2][0]] > before_them
+            if history.positions[commits_of(change, contents)[2][0]] > before_them
         ),
     )
 
@@ -221,7 +220,8 @@ def size(change: Change) -> str:
     if not change.is_measured:
         return f"{quantities.about(change.ratio, change.kind)}, not measured"
     text = quantities.change(change.ratio, change.kind)
-    if change.interval is None:
+    if change.compared is None:
         return text
-    through = f" through {change.through}" if change.through else ""
-    return f"{text} ({quantities.interval(change.interval, change.clock)}{through})"
+    interval = quantities.interval(change.compared.interval, change.compared.clock)
+    through = "" if change.compared.sittings else " through other commits"
+    return f"{text} ({interval}{through})"

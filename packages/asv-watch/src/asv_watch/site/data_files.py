@@ -285,17 +285,15 @@ def commit_pairs(contents: Contents, row: SeriesSummary) -> list[PairRow]:
 
     Values are those of the newest run, times ratios, so that a commit has one value everywhere.
     """
-    order, hashes = contents.history.order, contents.history.hashes
     compared = contents.findings.compared[row.index]
     values: dict[int, float] = {}
-    if row.last:
-        newest = contents.history.positions[contents.history.commits[row.last[0]].hash]
-        for position in compared.nodes if newest in compared.nodes else ():
-            if ratio := compared.ratio(position, newest):
-                values[position] = row.last[1].value / ratio.ratio
+    if row.last and row.last[0] in compared.nodes:
+        newest, run = row.last
+        for commit in compared.nodes:
+            if ratio := compared.ratio(commit, newest):
+                values[commit] = run.value / ratio.ratio
     return [
-        _row(order[hashes[before]], order[hashes[after]], ratio, values.get(before))
-        for (before, after), ratio in compared.all_pairs().items()
+        _row(*ends, ratio, values.get(ends[0])) for ends, ratio in compared.all_pairs().items()
     ]
 
 

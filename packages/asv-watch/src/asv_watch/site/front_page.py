@@ -30,10 +30,10 @@ from asv_watch.versions.version import release_order
 _MOST_STEPS = 3
 """Most versions that a sentence names."""
 _WORDS = {
-    ("time", "worse"): "slower",
-    ("time", "better"): "faster",
-    ("memory", "worse"): "larger in memory",
-    ("memory", "better"): "smaller in memory",
+    ("time", Verdict.WORSE): "slower",
+    ("time", Verdict.BETTER): "faster",
+    ("memory", Verdict.WORSE): "larger in memory",
+    ("memory", Verdict.BETTER): "smaller in memory",
 }
 """Maps kind and verdict of a change to the word in sentences."""
 
@@ -44,7 +44,7 @@ _RELEASE_WORDS = {
 """What a release did to no case, to cases that got worse, and to cases that got better."""
 
 _Before = TypeVar("_Before", str, int)
-"""An older release, or the position of an older commit."""
+"""An older release, or the index of an older commit."""
 
 
 class LastingSentence(msgspec.Struct):
@@ -104,7 +104,7 @@ def _commits_sentence(contents: Contents) -> str:
     newest = f"the newest {quantities.counted(recent.count, 'measured commit')}"
     missing = recent.count - recent.compared
     unknown = f" {missing} of them {'was' if missing == 1 else 'were'} not compared."
-    measured = Counter[tuple[str, str]](
+    measured = Counter[tuple[str, Verdict]](
         (change.kind, change.verdict) for change in recent.changes if change.is_measured
     )
     parts = [
@@ -230,17 +230,15 @@ def _lasting_commits(contents: Contents) -> Iterator[Lasting]:
 def _since_commit(
     whole: Ratio, before: int, newest: int, row: SeriesSummary, contents: Contents
 ) -> LastingSentence:
-    """Describe a lasting difference between two commits, by their positions."""
-    history = contents.history
-    commits = history.commits
+    """Describe a lasting difference between two commits, by their indices."""
+    commits = contents.history.commits
     steps = [
         f"{quantities.change(change.ratio)} by {commits[change.commit].hash[:8]} "
         f"“{commits[change.commit].subject}”"
         for change in sorted(row.measured, key=lambda change: -abs(log(change.ratio or 1)))
-        if change.verdict == whole.verdict.value
-        and history.positions[commits[change.previous].hash] >= before
+        if change.verdict is whole.verdict and change.previous >= before
     ]
-    first, last = (history.hashes[position][:8] for position in (before, newest))
+    first, last = (commits[index].hash[:8] for index in (before, newest))
     sides = {"by": "commit", "a": first, "b": last, "m": row.machine}
     than = f"at {first} on {row.machine}"
     href = f"#/compare?{urlencode(sides)}"

@@ -114,27 +114,20 @@ def _release_cell(
         return {"text": "", "verdict": "same", "operator": ""}
     title = table.title(ratio.case)
     operator = operators.operator(step, ratio)
-    days = quantities.days(ratio.days_showing, ratio.days)
     name = f"{history.requirement} {step.after}".strip()
-    tip = f"{title}, {name} against {step.before} on {history.machine}: {ratio}, {days}"
-    return _cell(
-        ratio.ratio,
-        ratio.verdict.value,
-        f"{tip}, {operator}" if operator else tip,
-        compare_address(history, step.before, step.after, title.replace(" · ", " ")),
-        is_pale=ratio.needs_second_day,
-        operator=operator,
-    )
+    tip = f"{title}, {name} against {step.before} on {history.machine}: {ratio}, "
+    tip += ratio.days_in_words
+    href = compare_address(history, step.before, step.after, title.replace(" · ", " "))
+    return _cell(ratio, f"{tip}, {operator}" if operator else tip, href, operator)
 
 
-def _cell(
-    ratio: float, verdict: str, tip: str, href: str, *, is_pale: bool, operator: str = ""
-) -> Shown:
-    size = abs(log(ratio))
+def _cell(ratio: Ratio, tip: str, href: str, operator: str = "") -> Shown:
+    size = abs(log(ratio.ratio))
+    shade = 1 + sum(size > limit for limit in _STRENGTHS)
     return {
-        "text": quantities.cell(ratio),
-        "verdict": verdict,
-        "strength": 0 if is_pale else 1 + sum(size > limit for limit in _STRENGTHS),
+        "text": quantities.cell(ratio.ratio),
+        "verdict": ratio.verdict.value,
+        "strength": 0 if ratio.needs_second_day else shade,
         "tip": tip,
         "href": href,
         "size": size,
@@ -162,22 +155,20 @@ def commits_map(contents: Contents) -> Shown | None:
     changes = [
         change
         for change in contents.findings.changes
-        if change.is_measured and change.kind == "time" and change.ratio
+        if change.is_measured and change.kind == "time"
     ]
     newest = sorted({change.commit for change in changes})[-_MOST_COLUMNS:]
     if not newest:
         return None
     cells: dict[tuple[str, str], dict[str, Shown]] = defaultdict(dict)
     for change in changes:
-        if change.commit in newest and change.ratio:
+        if change.commit in newest and change.compared:
             series, commit = contents.series[change.series], history.commits[change.commit]
             name = f"{table.title(series.case)}, {commit.hash[:8]} {commit.subject}"
             cells[series.case, series.machine][commit.hash[:7]] = _cell(
-                change.ratio,
-                change.verdict,
-                f"{name}: {size(change)}, {change.days}",
+                change.compared,
+                f"{name}: {size(change)}, {change.compared.days_in_words}",
                 f"#/changes?rev={commit.hash[:12]}",
-                is_pale=change.needs_second_day,
             )
     columns = [
         {"name": commit.hash[:7], "href": f"#/changes?rev={commit.hash[:12]}"}

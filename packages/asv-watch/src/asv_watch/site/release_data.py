@@ -179,7 +179,7 @@ def _step(
         StepRatio.of(
             ratio,
             case=index_of[case],
-            days=quantities.days(ratio.days_showing, ratio.days) if ratio.differs else "",
+            days=ratio.days_in_words,
             pale=ratio.needs_second_day,
             metric=ratio.metric,
             cause=causes.operator(step, ratio),

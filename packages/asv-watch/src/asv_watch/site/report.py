@@ -28,7 +28,8 @@ def _finding(contents: Contents, change: Change, markup: Markup) -> str:
     release = history.environments[series.environment].release
     environment = names.short_labels(history.environments.values())[series.environment]
     quoted = code if markup == "markdown" else str
-    title = f"{quoted(contents.cases.title(series.case.name))}: {change.verdict}, {size(change)}"
+    case = quoted(contents.cases.title(series.case.name))
+    title = f"{case}: {change.verdict.value}, {size(change)}"
     before, after = (quantities.quantity(value, series.unit) for value in change.values)
     facts = {
         "What": f"{quoted(series.case.name)} on {quoted(series.machine)}, {quoted(environment)}: "
@@ -60,9 +61,9 @@ def _certainty(change: Change) -> str:
         return "suspected from separate runs; not compared, because no comparison can show it"
     if not change.is_measured:
         return "suspected from separate runs; nights compare the two commits"
-    if change.interval is None:
+    if change.compared is None:
         return "exact"
-    way = f"through {change.through}" if change.through else "with each other"
+    way = "with each other" if change.compared.sittings else "through other commits"
     confidence = quantities.share(CONFIDENCE)
     return f"the two commits were compared {way}, interleaved; {confidence} interval"
 
