@@ -41,8 +41,9 @@ def swapped_in(folder: Path) -> Iterator[Path]:
             site, or another process is publishing to it.
     """
     folder = Path(os.path.realpath(folder))
-    made = _make(folder)
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
+        folder.mkdir(parents=True, exist_ok=True)
         with _locked(folder):
             aside = folder / _ASIDE
             if aside.exists():
@@ -58,7 +59,7 @@ def swapped_in(folder: Path) -> Iterator[Path]:
                 _swap(folder, fresh, aside / "old")
             finally:
                 shutil.rmtree(aside, ignore_errors=True)
-            made = None
+            missing.clear()
     except OSError as error:
         raise WatchError(
             f"cannot write the site to {folder}: {error.strerror or error}"
@@ -66,21 +67,8 @@ def swapped_in(folder: Path) -> Iterator[Path]:
             "folder with `asv publish --html-dir DIR`; what was published before is untouched"
         ) from error
     finally:
-        if made is not None:
+        for made in missing[-1:]:  # the topmost folder that had not been there
             shutil.rmtree(made, ignore_errors=True)
-
-
-def _make(folder: Path) -> Path | None:
-    """Make the folder; return its topmost part that had not been there."""
-    missing = [path for path in (folder, *folder.parents) if not path.exists()]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise WatchError(
-            f"cannot make the folder {folder} for the site: {error.strerror}; choose another one "
-            "with `asv publish --html-dir DIR` or set html_dir in asv.conf.json"
-        ) from error
-    return missing[-1] if missing else None
 
 
 @contextmanager
@@ -110,22 +98,19 @@ def _swap(folder: Path, fresh: Path, old: Path) -> None:
     old.mkdir()
     incoming = sorted((entry.name for entry in fresh.iterdir()), key=lambda name: name == _ENTRY)
     outgoing = {entry.name for entry in folder.iterdir()} - {KEPT, _ASIDE}
-    begun: list[str] = []
+    moves: list[tuple[Path, Path]] = []
+    for name in [*incoming, *sorted(outgoing.difference(incoming))]:
+        if name in outgoing:
+            moves.append((folder / name, old / name))
+        if name in incoming:
+            moves.append((fresh / name, folder / name))
     try:
-        for name in [*incoming, *sorted(outgoing.difference(incoming))]:
-            begun.append(name)
-            if name in outgoing:
-                os.rename(folder / name, old / name)
-            if name in incoming:
-                os.rename(fresh / name, folder / name)
+        for source, target in moves:
+            os.rename(source, target)
         if not (folder / KEPT).exists():
             (folder / KEPT).write_text(KEPT_TEXT, encoding="utf-8")
     except BaseException:
-        for name in reversed(begun):
-            moved_out = os.path.lexists(old / name)
-            moved_in = os.path.lexists(folder / name) and (moved_out or name not in outgoing)
-            if moved_in:
-                os.rename(folder / name, fresh / name)
-            if moved_out:
-                os.rename(old / name, folder / name)
+        for source, target in reversed(moves):
+            if not os.path.lexists(source):  # it was moved
+                os.rename(target, source)
         raise
