@@ -22,7 +22,7 @@ from asv_watch.engine.measuring import measure
 from asv_watch.engine.rounds import PRECISE
 from asv_watch.engine.workplace import Side, Workplace, commit_side, open_workplace, side
 from asv_watch.errors import ExitStatus, WatchError
-from asv_watch.judge.graph import case_graph
+from asv_watch.judge.graph import CaseGraph
 from asv_watch.options import SIDE, Machine, OneCase
 from asv_watch.statistics import rule
 from asv_watch.statistics.rule import MINIMUM_EFFECT, Answer, judged
@@ -109,7 +109,7 @@ class _Bisection:
         if alone is not None and alone.exact:
             return alone
         # What was measured within one bisection is one sitting.
-        ratio = case_graph(self._measured, between=0.0).ratio(before, after)
+        ratio = CaseGraph(self._measured, between=0.0).ratio(before, after)
         assert ratio is not None  # noqa: S101 - both were measured together
         return ratio
 

@@ -342,10 +342,11 @@ class Comparison(
         Args:
             usual_spread: usual standard deviation of rounds' ratios on the machine.
         """
-        return self._star.corrected(usual_spread) if self._star else None
+        return self.star_of_rounds.corrected(usual_spread) if self.star_of_rounds else None
 
     @cached_property
-    def _star(self) -> Star[int] | None:
+    def star_of_rounds(self) -> Star[int] | None:
+        """The levels of its versions, and what its own rounds alone say about their variances."""
         measured = self.measured_sides
         rounds = _complete(self._compared_rounds, measured)
         if self.exact or len(measured) < 2 or len(rounds) < 2 or not _has_ratios(rounds):

@@ -15,7 +15,7 @@ version was compared with itself (A/A), every difference from 1 is noise.
 
 import math
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import permutations
 from pathlib import Path
@@ -40,20 +40,30 @@ has shown its own. Some cases vary more, so one without repeats is taken to vary
 their mean square: 0.53 % for times, 1.9 % for memory. On this project's first two machines the
 repeats alone show 0.34 to 0.66 % for times, 1.4 % for memory."""
 
-_Sides = list[tuple[Comparison, Star[Node]]]
-"""Comparisons, each as a star of a graph."""
+_Named = Sequence[tuple[Sequence[Node], Comparison]]
+"""Comparisons, each with the nodes of its versions."""
 
 
 class CaseGraph(RatioGraph[Node]):
     """The versions that one machine compared in one case."""
 
-    def __init__(self, stars: _Sides, between: float) -> None:
-        """Gather what is known of a case from at least one comparison, the oldest first.
+    def __init__(self, comparisons: _Named, between: float, usual_spread: float = 0.0) -> None:
+        """Gather what is known of a case.
 
-        ``between`` is the standard deviation of its ratios between sittings.
+        Args:
+            comparisons: at least one with levels, oldest first.
+            between: standard deviation of its ratios between sittings.
+            usual_spread: usual standard deviation of rounds' ratios on the machine.
         """
-        super().__init__([star for _, star in stars], between)
-        self._comparisons = [comparison for comparison, _ in stars]
+        stars: list[Star[Node]] = []
+        self._comparisons: list[Comparison] = []
+        for nodes, comparison in comparisons:
+            star = comparison.star(usual_spread)
+            if star is not None:
+                named = tuple(nodes[side] for side in star.nodes)
+                stars.append(Star(named, star.levels, star.variances, star.freedom))
+                self._comparisons.append(comparison)
+        super().__init__(stars, between)
         self._ratios: dict[tuple[Node, Node], Ratio | None] = {}
 
     @cached_property
@@ -156,31 +166,6 @@ def _with_values(
     )
 
 
-def case_graph(
-    comparisons: Iterable[tuple[Sequence[Node], Comparison]], between: float
-) -> CaseGraph:
-    """Return the graph of comparisons of one case, each with the nodes of its versions.
-
-    Args:
-        comparisons: at least one with levels, oldest first.
-        between: standard deviation of its ratios between sittings.
-    """
-    sides = [
-        (comparison, star)
-        for nodes, comparison in comparisons
-        if (star := _star(comparison, nodes, 0.0)) is not None
-    ]
-    return CaseGraph(sides, between)
-
-
-def _star(comparison: Comparison, nodes: Sequence[Node], usual_spread: float) -> Star[Node] | None:
-    """Return a comparison as a star of these nodes; ``None`` if it has no levels."""
-    star = comparison.star(usual_spread)
-    if star is None:
-        return None
-    return Star(tuple(nodes[i] for i in star.nodes), star.levels, star.variances, star.freedom)
-
-
 class _Graphs(NamedTuple):
     """The graphs of cases, and the deviation between sittings of a case without one."""
 
@@ -219,8 +204,10 @@ class MachineGraphs:
     @cached_property
     def _commits(self) -> _Graphs:
         return self._graphs(
-            (comparison, [version.key for version in comparison.sitting.versions])
-            for comparison in self.comparisons
+            [
+                ([version.key for version in comparison.sitting.versions], comparison)
+                for comparison in self.comparisons
+            ]
         )
 
     @property
@@ -239,11 +226,12 @@ class MachineGraphs:
     def releases(self, requirement: str) -> dict[str, CaseGraph]:
         """Return the graph of each case whose nodes are releases, as `release_names` has them."""
         if requirement not in self._releases:
-            named = (
-                (comparison, list[Node](self.release_names(comparison.sitting, requirement)))
+            named = [
+                (names, comparison)
                 for comparison in self.comparisons
-            )
-            self._releases[requirement] = self._graphs(each for each in named if each[1]).of_cases
+                if (names := self.release_names(comparison.sitting, requirement))
+            ]
+            self._releases[requirement] = self._graphs(named).of_cases
         return self._releases[requirement]
 
     def release_names(self, sitting: Sitting, requirement: str) -> list[str]:
@@ -264,26 +252,25 @@ class MachineGraphs:
             return []
         return [version.requirements[requirement] for version in sitting.versions]
 
-    def _graphs(self, comparisons: Iterable[tuple[Comparison, list[Node]]]) -> _Graphs:
-        """Return the graph of each case, from comparisons with the nodes of their versions."""
-        stars: dict[str, _Sides] = defaultdict(list)
-        for comparison, nodes in comparisons:
-            if comparison.sitting.kind in OF_ITSELF or len(set(nodes)) < len(nodes):
-                continue
-            star = _star(comparison, nodes, self.usual_spread[comparison.metric])
-            if star is not None:
-                stars[comparison.case].append((comparison, star))
+    def _graphs(self, comparisons: _Named) -> _Graphs:
+        """Return the graph of each case."""
+        by_case: dict[str, list[tuple[Sequence[Node], Comparison]]] = defaultdict(list)
+        for nodes, comparison in comparisons:
+            of_itself = comparison.sitting.kind in OF_ITSELF or len(set(nodes)) < len(nodes)
+            if not of_itself and comparison.star_of_rounds is not None:
+                by_case[comparison.case].append((nodes, comparison))
         graphs = _Graphs({}, {})
         for metric, middle in BETWEEN_SITTINGS.items():
             cases = {
-                case: RatioGraph([star for _, star in sides], middle)
-                for case, sides in stars.items()
-                if sides[-1][0].metric == metric
+                case: CaseGraph(compared, middle, self.usual_spread[metric])
+                for case, compared in by_case.items()
+                if compared[-1][1].metric == metric
             }
             between = fit_between([g for case, g in cases.items() if not is_import(case)], middle)
             graphs.usual_between[metric] = between.usual
-            for case, graph in cases.items():
-                graphs.of_cases[case] = CaseGraph(stars[case], between.of(graph))
+            for graph in cases.values():
+                graph.between = between.of(graph)
+            graphs.of_cases.update(cases)
         return graphs
 
     def alone(
