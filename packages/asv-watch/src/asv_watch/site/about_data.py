@@ -73,7 +73,7 @@ def _machine(contents: Contents, name: str) -> Shown:
         "commits": len({commit for setup in setups for commit in setup.commits}),
         "failed": outcomes[Outcome.FAILED] + outcomes[Outcome.TIMED_OUT],
         "behind": sum(row.behind > 0 and row.series.last.outcome is Outcome.OK for row in rows),
-        "cases": sum(row.has_value and row.setup == newest.key for row in rows)
+        "cases": sum(row.last is not None and row.setup == newest.key for row in rows)
         if newest
         else len(compared),
         "detectable": quantities.share(detectable.middle) if detectable else "",

@@ -169,7 +169,7 @@ def _newest_values(contents: Contents) -> list[SeriesSummary]:
     """Return the series with a value, by setup, metric and case."""
     order = {setup.key: index for index, setup in enumerate(contents.setups)}
     return sorted(
-        (row for row in contents.series if row.has_value),
+        (row for row in contents.series if row.last),
         key=lambda row: (
             order[row.setup],
             contents.metrics.index(row.metric),

@@ -122,7 +122,7 @@ def case_table(
     """
     in_order = sorted(series, key=lambda row: layout.group_order(row.benchmark))
     summaries = {summary.case: summary for summary in in_order}
-    measured = dict.fromkeys(summary.row for summary in in_order if summary.has_value)
+    measured = dict.fromkeys(summary.row for summary in in_order if summary.last)
     hues = {row: number % _HUES for number, row in enumerate(measured)}
     rows = {
         name: _row(summary, layout, hues.get(summary.row, 0))
@@ -158,7 +158,7 @@ def case_table(
     cases = sorted(
         map(entry, summaries, summaries.values()), key=lambda case: (case.row, case.column)
     )
-    with_values = {values[summary.case] for summary in series if summary.has_value}
+    with_values = {values[summary.case] for summary in series if summary.last}
     groups = {row.group for row in series}
     others = {
         row.group

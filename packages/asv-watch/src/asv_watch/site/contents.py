@@ -110,9 +110,10 @@ def contents_of(
     metrics = {series.case.benchmark: metric_of(series) for series in history.series}
     layout = with_columns(history.layout, list(history.benchmarks.values()))
     parameters = parameter_values(history.benchmarks.values())
-    changes: dict[int, list[Change]] = defaultdict(list)
-    for change in (*findings.changes, *findings.exact_changes):
-        changes[change.series].append(change)
+    measured: dict[int, list[Change]] = defaultdict(list)
+    for change in findings.changes:
+        if change.compared is not None:
+            measured[change.series].append(change)
     setups = _setups(history)
     measured_with = {setup.key: setup.commits for setup in setups}
     summaries = []
@@ -120,7 +121,6 @@ def contents_of(
         benchmark = history.benchmarks[series.case.benchmark]
         commits = series.valued.indices
         ran = measured_with[series.setup]
-        measured = [c for c in changes[index] if c.is_measured and c.kind != "exact"]
         summary = SeriesSummary(
             index=index,
             series=series,
@@ -129,10 +129,8 @@ def contents_of(
             environment=history.environments[series.environment],
             row=layout.row(series.case),
             group=layout.group(benchmark),
-            change=next(iter(changes[index]), None),
-            measured=tuple(measured),
-            noise=findings.noise[index],
-            stretches=stretches_of(series, measured, findings.segments[index]),
+            measured=tuple(measured[index]),
+            stretches=stretches_of(series, measured[index], findings.segments[index]),
             behind=len(ran) - bisect_right(ran, commits[-1]) if len(commits) else 0,
         )
         summaries.append(summary)

@@ -166,7 +166,9 @@ def write_benchmarks(folder: Path, contents: Contents) -> None:
             comparisons={case: comparisons[case] for case in cases if case in comparisons},
             explanations={case: explained[case] for case in cases if case in explained},
             noise={
-                row.index: quantities.share(row.noise) for row in members if row.noise is not None
+                row.index: quantities.share(noise)
+                for row in members
+                if (noise := contents.findings.noise[row.index]) is not None
             },
             unclear={
                 row.index: f"nothing below {quantities.share(smallest)} would show"
@@ -270,7 +272,7 @@ def _subject(row: SeriesSummary, contents: Contents) -> tuple[str, ...]:
 
 
 def _is_related(row: SeriesSummary, other: SeriesSummary) -> bool:
-    if row.benchmark is other.benchmark or not other.has_value:
+    if row.benchmark is other.benchmark or other.last is None:
         return False
     labels, others = row.labels, other.labels
     return all(

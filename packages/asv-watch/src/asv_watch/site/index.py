@@ -248,7 +248,9 @@ def _series(
 ) -> tuple[list[SeriesRow], list[str]]:
     """Return all series, and the messages that their lines do not hold whole."""
     texts: dict[str, int] = {}
-    index_of_change = {id(change): index for index, change in enumerate(contents.findings.changes)}
+    newest_change: dict[int, int] = {}
+    for index, change in enumerate(contents.findings.changes):  # the newest first
+        newest_change.setdefault(change.series, index)
     rows = []
     for row in contents.series:
         run = row.series.last
@@ -268,7 +270,7 @@ def _series(
                 last,
                 reason,
                 None if reason == run.reason else texts.setdefault(run.reason, len(texts)),
-                index_of_change.get(id(row.change)),
+                newest_change.get(row.index),
                 "stale" if is_stale else run.outcome.value,
                 row.behind,
                 int(row.series.indices[-1]) if row.series.runs else None,

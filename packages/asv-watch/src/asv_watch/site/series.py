@@ -1,5 +1,6 @@
 """A series as the site shows it: what it measures, its changes, and the levels of its values."""
 
+import math
 from collections.abc import Sequence
 from typing import Literal
 
@@ -12,7 +13,6 @@ from asv_watch.records.history import Series
 from asv_watch.records.records import Benchmark, Environment
 from asv_watch.site import names
 from asv_watch.site.scripts import shortened
-from asv_watch.statistics.ratio import Indices
 from asv_watch.text import quantities
 
 
@@ -57,12 +57,8 @@ class SeriesSummary(msgspec.Struct, frozen=True):
     """The row of a table that it belongs to."""
     group: str
     """Heading of its benchmark in lists."""
-    change: Change | None
-    """Its newest change."""
     measured: tuple[Change, ...]
-    """Measured changes of a time or of memory, the newest first."""
-    noise: float | None
-    """Standard deviation of the logarithm of a value between runs, if known."""
+    """Changes that comparisons measured, the newest first."""
     stretches: tuple[Stretch, ...]
     behind: int
     """Number of commits that its machine and environment measured since its newest value."""
@@ -70,14 +66,8 @@ class SeriesSummary(msgspec.Struct, frozen=True):
     @property
     def last(self) -> tuple[int, Run] | None:
         """The newest run with a value, and its commit index."""
-        if not self.has_value:
-            return None
-        return int(self.series.valued.indices[-1]), self.series.valued.last
-
-    @property
-    def has_value(self) -> bool:
-        """Whether any run of it has a value."""
-        return bool(self.series.valued.runs)
+        valued = self.series.valued
+        return (int(valued.indices[-1]), valued.last) if valued.runs else None
 
     @property
     def case(self) -> str:
@@ -123,25 +113,15 @@ def stretches_of(
     commits, values = series.valued.indices, series.valued.values
     if not len(commits):
         return ()
-    levels = _levels(commits, measured)
-    starts = sorted({*(first for first, _ in levels), *(int(s.indices[0]) for s in segments)})
+    changes = [(change.commit, change.ratio) for change in measured if change.ratio]
+    oldest = min([int(commits[0]), *(commit - 1 for commit, _ in changes)])
+    changed = (commit for commit, _ in changes)
+    starts = sorted({oldest, *changed, *(int(segment.indices[0]) for segment in segments)})
     bounds = [*np.searchsorted(commits, starts).tolist(), len(values)]
     cut = []
     for first, begin, end in zip(starts, bounds, bounds[1:], strict=False):
-        level = next(level for commit, level in reversed(levels) if commit <= first)
+        level = 1 / math.prod(ratio for commit, ratio in changes if commit > first)
         positive = values[begin:end][values[begin:end] > 0]
         scale = level / float(np.median(positive)) if len(positive) else 0.0
         cut.append(Stretch(first, shortened(level), shortened(scale)))
     return tuple(cut)
-
-
-def _levels(commits: Indices, measured: Sequence[Change]) -> list[tuple[int, float]]:
-    newest_first = sorted(
-        ((change.commit, change.ratio) for change in measured if change.ratio), reverse=True
-    )
-    level, levels = 1.0, []
-    for commit, ratio in newest_first:
-        levels.append((commit, level))
-        level /= ratio
-    first = min([int(commits[0]), *(commit - 1 for commit, _ in levels)])
-    return [(first, level), *reversed(levels)]
