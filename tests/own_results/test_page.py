@@ -97,11 +97,9 @@ def audits(stored_findings: Findings) -> dict[str, auditor.Audit]:
     audits = {}
     for machine in auditor.MACHINES:
         graphs = stored_findings.graphs[machine]
-        between = {
-            ("versions", case): graph.between
-            for case in graphs.cases
-            if (graph := graphs.commits(case)) is not None
-        } | {("releases", case): graph.between for case, graph in graphs.releases("torch").items()}
+        between = {("versions", case): graph.between for case, graph in graphs.commits.items()} | {
+            ("releases", case): graph.between for case, graph in graphs.releases("torch").items()
+        }
         audits[machine] = auditor.Audit(auditor.read(ROOT / "results" / machine), between)
     return audits
 

@@ -135,7 +135,7 @@ def test_cases_of_one_version_are_sides(project: Path, tmp_path: Path) -> None:
     [stored] = stored_comparisons(project)
     assert (stored.sitting.kind, stored.cases) == ("cases", tuple(names))
     assert stored.skipped == {2: "nobody has it"}
-    assert not graph.MachineGraphs([stored]).cases, "it says nothing about two versions"
+    assert not graph.MachineGraphs([stored]).commits, "it says nothing about two versions"
 
 
 @pytest.mark.parametrize(

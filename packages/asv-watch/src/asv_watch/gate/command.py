@@ -215,9 +215,9 @@ def _measure(
         order.profile_for(SHARE_OF_PROFILING * result.limit_s)
         graphs = machine_graphs(workplace.configuration.results, workplace.machine)
         metric: Metric = "time" if all(case.is_timed for case in listed) else "memory"
-        between = quantities.share(graphs.usual_between(metric))
+        between = quantities.share(graphs.usual_between[metric])
         source = f"as the comparisons of {workplace.machine} show"
-        if not graphs.cases:
+        if not graphs.commits:
             source = f"assumed, because {workplace.machine} has no stored comparisons"
         print(f"intervals include a scatter of {between} between hours, {source}", flush=True)
         measured = GateMeasurement(sides, prepared, budget, graphs).run(order)

@@ -296,7 +296,7 @@ def _compared_commits(
         newest[key] = max(newest.get(key, (-1, -1)), (last, index))
     compared = {}
     for (machine, case, release, python), (_, index) in newest.items():
-        graph = graphs[machine].commits(case) if machine in graphs else None
+        graph = graphs[machine].commits.get(case) if machine in graphs else None
         if graph is not None:
             commits = MeasuredCommits(graph, history, release, python)
             if len(commits.nodes) > 1:

@@ -211,17 +211,14 @@ class MachineGraphs:
         )
 
     @property
-    def cases(self) -> tuple[str, ...]:
-        """Names of all cases in which versions were compared."""
-        return tuple(self._commits.of_cases)
+    def usual_between(self) -> dict[Metric, float]:
+        """Standard deviation of ratios between sittings, of cases without repeats, by metric."""
+        return self._commits.usual_between
 
-    def usual_between(self, metric: Metric) -> float:
-        """Return the standard deviation of a ratio between sittings, of a case without repeats."""
-        return self._commits.usual_between[metric]
-
-    def commits(self, case: str) -> CaseGraph | None:
-        """Return the graph of a case with `VersionKey` as nodes; ``None`` without comparisons."""
-        return self._commits.of_cases.get(case)
+    @property
+    def commits(self) -> dict[str, CaseGraph]:
+        """Maps each case in which versions were compared to its graph of `VersionKey`."""
+        return self._commits.of_cases
 
     def releases(self, requirement: str) -> dict[str, CaseGraph]:
         """Return the graph of each case whose nodes are releases, as `release_names` has them."""
@@ -285,8 +282,8 @@ class MachineGraphs:
         star, ratio = comparison.star(usual), comparison.ratio(before, after)
         if star is None or ratio is None:
             return ratio
-        graph = self.commits(comparison.case)
-        between = graph.between if graph else self.usual_between(comparison.metric)
+        graph = self.commits.get(comparison.case)
+        between = graph.between if graph else self.usual_between[comparison.metric]
         estimate = star.estimate(star.nodes.index(before), star.nodes.index(after), between)
         level = math.log(ratio.before * ratio.after) / 2
         return _with_values(comparison, estimate, level, (ratio,))

@@ -85,8 +85,7 @@ def _contradictions(graphs: MachineGraphs) -> Shown:
     """Count the measured pairs that disagree with all other paths between their versions."""
     checks = [
         is_contradicted
-        for case in graphs.cases
-        if (graph := graphs.commits(case)) is not None
+        for graph in graphs.commits.values()
         for is_contradicted in graph.contradictions()
     ]
     by_chance = round(_BY_CHANCE * len(checks))

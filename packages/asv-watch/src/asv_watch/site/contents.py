@@ -135,7 +135,7 @@ def contents_of(
         )
         summaries.append(summary)
     explanations = chain(*history.explanations.values())
-    compared = set(chain(*(graphs.cases for graphs in findings.graphs.values())))
+    compared = set(chain(*(graphs.commits for graphs in findings.graphs.values())))
     return Contents(
         history=history,
         findings=findings,

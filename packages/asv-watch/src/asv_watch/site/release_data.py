@@ -211,7 +211,7 @@ def _method(history: ReleaseHistory, graphs: MachineGraphs) -> list[str]:
         f"{quantities.share(MINIMUM_EFFECT)}.",
         "About one interval in a hundred excludes the true ratio by chance.",
         "Ratios of times vary by "
-        f"{quantities.share(graphs.usual_between('time'))} from one sitting to another on this "
+        f"{quantities.share(graphs.usual_between['time'])} from one sitting to another on this "
         "machine (standard deviation, root mean square of its cases); intervals include that of "
         "their case.",
     ]
