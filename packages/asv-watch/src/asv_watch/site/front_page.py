@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from math import log
-from typing import TypeVar
 from urllib.parse import urlencode
 
 import msgspec
@@ -42,9 +41,6 @@ _RELEASE_WORDS = {
     "memory": ("changed the peak memory", "raised the memory of {}", "lowered the memory of {}"),
 }
 """What a release did to no case, to cases that got worse, and to cases that got better."""
-
-_Before = TypeVar("_Before", str, int)
-"""An older release, or the index of an older commit."""
 
 
 class LastingSentence(msgspec.Struct):
@@ -158,11 +154,12 @@ def _release_sentence(histories: Sequence[ReleaseHistory], table: CaseTable) -> 
     return f"{name} {', and '.join(parts)}, on {where}."
 
 
-def _lasting(ratios: Sequence[tuple[_Before, Ratio]]) -> Iterator[tuple[_Before, Ratio]]:
+def _lasting(ratios: Sequence[tuple[int, Ratio]]) -> Iterator[tuple[int, Ratio]]:
     """Yield the ratios of the newest version to older ones that last, from those to all of them.
 
-    The newest version differs in the same direction from the version before that older one, unless
-    that is the oldest: one version that stands out shows nothing that lasts.
+    Versions are indices of releases or of commits. The newest version differs in the same
+    direction from the version before that older one, unless that is the oldest: one version that
+    stands out shows nothing that lasts.
     """
     verdict = None
     for before, ratio in ratios:
@@ -179,8 +176,8 @@ def _lasting_releases(
         newest = history.releases[-1]
         for case in timed_cases(history, contents):
             ratios = [
-                (before, ratio)
-                for before in history.relative.get(case, ())
+                (index, ratio)
+                for index, before in enumerate(history.releases[:-1])
                 if (ratio := history.ratio(case, before, newest))
             ]
             for before, whole in _lasting(ratios):
@@ -188,15 +185,15 @@ def _lasting_releases(
 
 
 def _since_release(
-    whole: Ratio, before: str, history: ReleaseHistory, contents: Contents
+    whole: Ratio, before: int, history: ReleaseHistory, contents: Contents
 ) -> LastingSentence:
-    name, case = history.requirement, whole.case
-    since = history.releases.index(before)
+    """Describe a lasting difference since a release, by its index."""
+    name, releases = history.requirement, history.releases
     steps = [
         (step, ratio)
         for step in history.steps
-        if history.releases.index(step.before) >= since
-        and (ratio := step.times.get(case))
+        if releases.index(step.before) >= before
+        and (ratio := step.times.get(whole.case))
         and ratio.verdict is whole.verdict
     ]
     steps.sort(key=lambda entry: -abs(log(entry[1].ratio)))
@@ -206,8 +203,8 @@ def _since_release(
         operator = causes.operator(step, ratio)
         because = f" ({operator})" if operator else ""
         texts.append(f"{quantities.change(ratio.ratio)} by {name} {step.after}{because}")
-    than = f"with {name} {before} on {history.machine}"
-    href = compare_address(history, before, history.releases[-1])
+    than = f"with {name} {releases[before]} on {history.machine}"
+    href = compare_address(history, releases[before], releases[-1])
     return _sentence(whole, than, href, texts, contents.cases)
 
 
