@@ -3,23 +3,21 @@
 import math
 import os
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from msgspec.structs import replace
 
 from asv_watch.answers import JsonFile, write_answer
 from asv_watch.asv.selection import EVERYTHING, Selection, matching
 from asv_watch.asv.settings import Configuration
-from asv_watch.comparison import Comparison, Metric, Outcome, Ratio
+from asv_watch.comparison import Comparison, Metric, Outcome
 from asv_watch.engine import cases as suites
 from asv_watch.engine.measuring import MOST_TOGETHER, measure_cases
 from asv_watch.engine.processes import Round
 from asv_watch.engine.rounds import Sampling
-from asv_watch.engine.workplace import Side, Workplace, check_room, open_workplace, side
+from asv_watch.engine.workplace import Side, Workplace, open_workplace, side
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.files import write_output
 from asv_watch.gate.changes import measured_files, read_changes
@@ -27,7 +25,6 @@ from asv_watch.gate.choice import SHARE_OF_PROFILING, Choice
 from asv_watch.gate.result import (
     ROUNDS,
     GateResult,
-    answer_to,
     comment,
     is_certain,
     judged_ratios,
@@ -41,7 +38,6 @@ from asv_watch.options import Machine, Release
 from asv_watch.progress import Display, human_time, time_left
 from asv_watch.records.notes import FILE_NAME as NOTES
 from asv_watch.records.notes import ChangeNote, expected_changes
-from asv_watch.statistics.rule import Answer
 from asv_watch.text import quantities
 from asv_watch.versions.git import ask_git, find_commit, run_git
 
@@ -125,10 +121,10 @@ def gate(
         try:
             with budget.enforced():
                 sides = _build(workplace, (merge_base, newest), release, budget)
-                result = _measure(workplace, sides, selection, result, budget)
+                _measure(workplace, sides, selection, result, budget)
         except BudgetSpentError:
             print("the limit was reached before anything could be measured", flush=True)
-        result = replace(result, seconds=round(limit_s - budget.left_s, 1))
+        result.seconds = round(limit_s - budget.left_s, 1)
     print(f"\n{sentence(result)}.\n{verdict_line(result)}")
     if comment_file:
         write_output(Path(comment_file), comment(result).encode())
@@ -158,7 +154,6 @@ def _build(
     display = Display()
     with display.during(f"building the head {head[:8]}", budget):
         head_side = side(workplace, head, release)
-    check_room(workplace.configuration, (head_side.environment,))
     with display.during(f"building the base {base[:8]}", budget):
         base_side = side(workplace, base, release)
     print(f"base: {base_side.name}\nhead: {head_side.name}", flush=True)
@@ -171,8 +166,8 @@ def _measure(
     selection: Selection,
     result: GateResult,
     budget: Budget,
-) -> GateResult:
-    """Choose cases and measure them; return the result with all of them.
+) -> None:
+    """Choose cases and measure them; the result gets all of them.
 
     Cases that asv.conf.json lets the gate ignore, and suites that cannot be imported on the base
     either, are skipped; cases of a suite that fails on the head alone have failed.
@@ -205,12 +200,8 @@ def _measure(
     order = Choice(listed, budget)
     if not selection.pattern:
         order = _touched(workplace, result, listing.benchmarks, listed, budget)
-    prepared = replace(
-        result,
-        is_prepared=True,
-        available=len(listed),
-        thresholds={case.name: parse_share(case.threshold) for case in listed if case.threshold},
-    )
+    result.available = len(listed)
+    result.thresholds = {c.name: parse_share(c.threshold) for c in listed if c.threshold}
     with order.profiling(sides[1]):
         order.profile_for(SHARE_OF_PROFILING * result.limit_s)
         graphs = machine_graphs(workplace.configuration.results, workplace.machine)
@@ -220,8 +211,10 @@ def _measure(
         if not graphs.commits:
             source = f"assumed, because {workplace.machine} has no stored comparisons"
         print(f"intervals include a scatter of {between} between hours, {source}", flush=True)
-        measured = GateMeasurement(sides, prepared, budget, graphs).run(order)
-    return replace(measured, failed=measured.failed | failed, skipped=measured.skipped | skipped)
+        result.is_prepared = True
+        GateMeasurement(sides, result, budget, graphs).run(order)
+    result.failed |= failed
+    result.skipped |= skipped
 
 
 def _touched(
@@ -269,101 +262,87 @@ def _find_commits(repository: Path, base: str, head: str) -> tuple[str, str]:
     return merge_base, commits[1]
 
 
-@dataclass
 class GateMeasurement:
     """The cases that a gate measures on both sides."""
 
-    sides: tuple[Side, Side]
-    prepared: GateResult
-    budget: Budget
-    graphs: MachineGraphs
-    _cases: dict[str, suites.MeasurableCase] = field(default_factory=dict)
-    _measured: dict[str, list[Comparison]] = field(default_factory=dict)
+    def __init__(
+        self, sides: tuple[Side, Side], result: GateResult, budget: Budget, graphs: MachineGraphs
+    ) -> None:
+        """Begin; ``result`` gets each case as soon as it is measured."""
+        self._sides, self._result, self._budget, self._graphs = sides, result, budget, graphs
+        self._first: dict[str, Comparison] = {}
 
-    def run(self, order: Choice) -> GateResult:
+    def run(self, order: Choice) -> None:
         """Measure group after group until the gate fails or the time is over.
 
         A group is finished before another begins, and none begins that would not be finished in
         time. If time is left, slower cases are measured once more, which shows their size.
-
-        Returns:
-            The result with all cases, those that were not begun included.
         """
         started, fitting = time.monotonic(), MOST_TOGETHER
+        begun: dict[str, suites.MeasurableCase] = {}
         try:
-            with self.budget.enforced():
-                while fitting and (group := order.next_group(self._cases, fitting)):
+            with self._budget.enforced():
+                while fitting and (group := order.next_group(begun, fitting)):
                     counted = quantities.counted(len(group), "case")
-                    print(f"measuring {counted}, {time_left(self.budget)}", flush=True)
+                    print(f"measuring {counted}, {time_left(self._budget)}", flush=True)
+                    begun |= {case.name: case for case in group}
                     self._measure(group)
-                    if self._result().outcome == "failed":
+                    if self._result.outcome == "failed":
                         print("the gate fails already: no other case is measured", flush=True)
                         break
-                    mean_s = (time.monotonic() - started) / len(self._cases)
-                    fitting = int(self.budget.left_s / mean_s)
-                self._measure_slower_again()
+                    mean_s = (time.monotonic() - started) / len(begun)
+                    fitting = int(self._budget.left_s / mean_s)
+                self._measure_slower_again(begun.values())
         except BudgetSpentError:
             print("the time limit is reached", flush=True)
-        left = [case.name for case in order.ranked() if case.name not in self._cases]
-        return self._result(left)
+        chosen = dict.fromkeys([*begun, *(case.name for case in order.ranked())])
+        known = set(self._result.cases)
+        self._result.left = [case for case in chosen if case not in known]
 
     def _measure(self, group: Sequence[suites.MeasurableCase]) -> None:
-        self._cases |= {case.name: case for case in group}
         kept: dict[str, list[Round]] = {case.name: [] for case in group}
         undecided = list(group)
         for rounds in ROUNDS:
             measure_cases(
-                self.sides,
+                self._sides,
                 undecided,
-                lambda result: self._measured.update({result.case: [result]}),
+                self._add,
                 _exactly(rounds),
                 kept,
                 lambda case, numbers: kept[case.name].append(numbers),
-                self.budget,
+                self._budget,
             )
-            undecided = [case for case in undecided if not self._is_decided(case.name)]
+            undecided = [case for case in undecided if self._result.is_open(case.name)]
 
-    def _is_decided(self, case: str) -> bool:
-        ratios, limit = self._ratios(case), self.prepared.limit(case)
-        return not ratios or answer_to(ratios[0], limit) is not Answer.UNKNOWN
-
-    def _measure_slower_again(self) -> None:
-        slower = [
-            self._cases[case]
-            for case, measured in self._measured.items()
-            if len(measured) == 1 and any(map(is_certain, self._ratios(case)))
-        ]
+    def _measure_slower_again(self, begun: Iterable[suites.MeasurableCase]) -> None:
+        ratios = self._result.ratios
+        slower = [case for case in begun if any(map(is_certain, ratios.get(case.name, ())))]
         if slower:
             print("measuring slower cases again, for the size of the change", flush=True)
             measure_cases(
-                self.sides,
+                self._sides,
                 slower,
-                lambda result: self._measured[result.case].append(result),
+                lambda again: self._add(self._first[again.case], again),
                 _exactly(ROUNDS[0]),
-                budget=self.budget,
+                budget=self._budget,
             )
 
-    def _ratios(self, case: str) -> tuple[Ratio, ...]:
-        return judged_ratios(self._measured[case], self.graphs)
-
-    def _result(self, left: Sequence[str] = ()) -> GateResult:
-        """Return the result so far; a case that fails on the base is skipped."""
-        ratios: dict[str, tuple[Ratio, ...]] = {}
-        failed: dict[str, str] = {}
-        skipped: dict[str, str] = {}
-        for case, measured in self._measured.items():
-            newest = measured[-1]
-            if found := self._ratios(case):
-                ratios[case] = found
-            elif 0 in newest.failed:
-                skipped[case] = newest.failed[0]
-            else:
-                outcome, reason = newest.why_no_ratio(0, 1)
-                (skipped if outcome is Outcome.SKIPPED else failed)[case] = reason
-        begun = [case for case in self._cases if case not in self._measured]
-        return replace(
-            self.prepared, ratios=ratios, failed=failed, skipped=skipped, left=(*begun, *left)
-        )
+    def _add(self, first: Comparison, *again: Comparison) -> None:
+        """Add a case to the result; one that fails on the base is skipped."""
+        case = first.case
+        self._first[case] = first
+        if ratios := judged_ratios([first, *again], self._graphs):
+            self._result.ratios[case] = ratios
+            return
+        self._result.ratios.pop(case, None)  # it had some before its last round
+        newest = again[0] if again else first
+        outcome, reason = newest.why_no_ratio(0, 1)
+        if 0 in newest.failed:
+            self._result.skipped[case] = newest.failed[0]
+        elif outcome is Outcome.SKIPPED:
+            self._result.skipped[case] = reason
+        else:
+            self._result.failed[case] = reason
 
 
 def _exactly(rounds: int) -> Sampling:

@@ -94,8 +94,8 @@ NOT_CERTAIN = "worse, but not for certain"
 FAILED, SKIPPED = "failed", "skipped"
 
 
-class GateResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of the gate for one head commit."""
+class GateResult(msgspec.Struct, kw_only=True):
+    """The result of the gate for one head commit, which grows as cases are measured."""
 
     base: str
     """Full hash of the merge base."""
@@ -123,7 +123,7 @@ class GateResult(msgspec.Struct, frozen=True, kw_only=True):
     """Why cases could not be measured on the head."""
     skipped: dict[str, str] = {}
     """Why cases cannot be compared here."""
-    left: tuple[str, ...] = ()
+    left: Sequence[str] = ()
     """Cases that were chosen and not measured."""
     is_prepared: bool = False
     """Whether both commits were built and the cases chosen within the limit."""
@@ -182,13 +182,14 @@ class GateResult(msgspec.Struct, frozen=True, kw_only=True):
         """List the cases of `too_slow` that no note accepts."""
         return [case for case in self.too_slow() if not self.accepted(case)]
 
+    def is_open(self, case: str) -> bool:
+        """Tell whether the interval of a measured case reaches its threshold."""
+        ratios = self.ratios.get(case, ())
+        return bool(ratios) and answer_to(ratios[0], self.limit(case)) is rule.Answer.UNKNOWN
+
     def uncertain(self) -> list[str]:
         """List the cases not called slower whose interval reaches the threshold."""
-        return [
-            case
-            for case in self.in_state(SAME, UNKNOWN)
-            if answer_to(self.ratios[case][0], self.limit(case)) is rule.Answer.UNKNOWN
-        ]
+        return list(filter(self.is_open, self.in_state(SAME, UNKNOWN)))
 
     @property
     def outcome(self) -> Literal["passed", "failed", "undecided"]:
