@@ -103,8 +103,7 @@ class _Bisection:
 
     def ratio(self, before: int, after: int) -> Ratio:
         """Return the ratio of two candidates that were measured, from all their rounds."""
-        of_both = [each for each in self._measured if {before, after} <= set(each[0])]
-        candidates, newest = of_both[-1]
+        candidates, newest = self._with_both(before, after)[-1]
         alone = newest.ratio(candidates.index(before), candidates.index(after))
         if alone is not None and alone.exact:
             return alone
@@ -120,17 +119,14 @@ class _Bisection:
 
     def compare(self, before: int, after: int) -> Answer:
         """Tell whether two candidates differ, after at most `_ATTEMPTS` measurements."""
-        if not self._times_measured(before, after):
-            self._measure(before, after)
-        ratio = self.ratio(before, after)
-        answer = self._answer(ratio)
-        if (
-            answer is Answer.UNKNOWN
-            and self._times_measured(before, after) < _ATTEMPTS
-            and not ratio.is_too_noisy  # as many rounds again would narrow it by only a third
-        ):
-            self._measure(before, after)
-            return self.compare(before, after)
+        for attempt in range(_ATTEMPTS):
+            if len(self._with_both(before, after)) <= attempt:
+                self._measure(before, after)
+            ratio = self.ratio(before, after)
+            answer = self._answer(ratio)
+            # As many rounds again would narrow what is too noisy by only a third.
+            if answer is not Answer.UNKNOWN or ratio.is_too_noisy:
+                break
         word = answer.value
         if answer is Answer.DIFFERENT:
             direction = judged(is_more=ratio.ratio > 1, higher_is_better=ratio.higher_is_better)
@@ -147,8 +143,8 @@ class _Bisection:
         difference = abs(math.log(ratio.ratio))
         return rule.answer(difference, half, ratio.rounds - 1, least, counts_from=least)
 
-    def _times_measured(self, before: int, after: int) -> int:
-        return sum({before, after} <= set(candidates) for candidates, _ in self._measured)
+    def _with_both(self, before: int, after: int) -> list[tuple[tuple[int, ...], Comparison]]:
+        return [each for each in self._measured if {before, after} <= set(each[0])]
 
     def _measure(self, *candidates: int) -> None:
         """Measure candidates interleaved, none of which may fail."""
