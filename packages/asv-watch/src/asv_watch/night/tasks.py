@@ -3,7 +3,6 @@
 A source yields what is left to do. A task is done when no source yields it any more.
 """
 
-import heapq
 import itertools
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -183,24 +182,21 @@ def _without_reference(state: NightState, environment: EnvironmentSpec) -> Itera
             yield commit
 
 
-def bisection_order(known: Sequence[bool]) -> Iterator[int]:
-    """Yield the positions of commits that are not known, each time the middle of the largest gap.
+def bisection_order(known: Sequence[bool]) -> list[int]:
+    """Return the positions of commits that are not known, each time the middle of the largest gap.
 
     Of several largest gaps the newest is split first. Commits come oldest first; both ends of the
     history bound a gap as known commits do.
     """
     bounds = [-1, *itertools.compress(itertools.count(), known), len(known)]
-    gaps = [(-(after - before), -after) for before, after in itertools.pairwise(bounds)]
-    heapq.heapify(gaps)
-    while gaps:
-        size, after = heapq.heappop(gaps)
-        before, after = -after + size, -after
-        if after - before < 2:
-            continue
+    gaps = list(itertools.pairwise(bounds))
+    middles = []
+    for before, after in gaps:  # which grows by both halves of each gap
         middle = (before + after) // 2
-        yield middle
-        heapq.heappush(gaps, (-(middle - before), -middle))
-        heapq.heappush(gaps, (-(after - middle), -after))
+        if before < middle:
+            middles.append((after - before, after, middle))
+            gaps += (before, middle), (middle, after)
+    return [middle for _, _, middle in sorted(middles, reverse=True)]
 
 
 def measure_task(
