@@ -88,8 +88,7 @@ class _Night:
     def __init__(self, workplace: Workplace, selection: Selection, part: tuple[int, int]) -> None:
         self._workplace = workplace
         root, configuration = workplace.root, workplace.configuration
-        self._failed: dict[str, str] = {}
-        """Commits and releases that failed tonight as a whole, and the reasons."""
+        self._tally = Tally()
         self._tried: set[str] = set()
         self._unusable: set[str] = set()
         """Environments that could not be made tonight."""
@@ -108,8 +107,7 @@ class _Night:
             try:
                 reference = reference_side(workplace).version
             except (MachineError, WatchError) as error:
-                self._failed["the reference"] = str(error)
-        self._tally = Tally()
+                self._tally.failures.append(f"the reference failed: {error}")
         self._state = NightState(
             workplace, selection, attempts, (), History(), time.time(), reference, part
         )
@@ -131,7 +129,7 @@ class _Night:
                 return
             except (MachineError, OSError) as error:
                 reason = in_words(error) if isinstance(error, OSError) else str(error)
-                self._failed[task.description] = reason
+                self._tally.failures.append(f"{task.description} failed: {reason}")
                 print(f"  failed, but no commit is to blame: {reason}", flush=True)
                 if failed_here:  # the second in a row: the machine, not a commit
                     print("the night ends: this machine cannot measure now", flush=True)
@@ -165,7 +163,7 @@ class _Night:
 
     def _fail(self, name: str, description: str, reason: str) -> None:
         self._state.attempts.add_failure(name, reason)
-        self._failed[description] = reason
+        self._tally.failures.append(f"{description} failed: {reason}")
         print(f"  failed, going on with the next: {reason}", flush=True)
 
     def end(self) -> ExitStatus:
@@ -174,14 +172,11 @@ class _Night:
         self._report_remaining()
         for failure in self._tally.failures:
             print(failure, file=sys.stderr)
-        for description, reason in self._failed.items():
-            print(f"{description} failed: {reason}", file=sys.stderr)
         if any(self._workplace.configuration.results.glob("*/*-*.json")):
             publish()
         else:
             print("nothing was ever measured here, so the site stays as it is")
-        failed = self._tally.failures or self._failed
-        return ExitStatus.SOME_CASES_FAILED if failed else ExitStatus.DONE
+        return ExitStatus.SOME_CASES_FAILED if self._tally.failures else ExitStatus.DONE
 
     def _read_results(self) -> None:
         configuration = self._workplace.configuration
