@@ -90,10 +90,9 @@ class Project:
     def tasks(self, *environments: EnvironmentSpec, **settings: Any) -> list[Task]:
         """Every task of a night in which nothing is measured."""
         state = self.state(*environments, **settings)
-        tried: set[str] = set()
         tasks = []
-        while task := next(due_tasks(state, tried, set()), None):
-            tried.add(task.name)
+        while task := next(due_tasks(state), None):
+            state.attempts.tonight.add(task.name)
             tasks.append(task)
         return tasks
 

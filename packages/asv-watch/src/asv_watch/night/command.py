@@ -89,9 +89,6 @@ class _Night:
         self._workplace = workplace
         root, configuration = workplace.root, workplace.configuration
         self._tally = Tally()
-        self._tried: set[str] = set()
-        self._unusable: set[str] = set()
-        """Environments that could not be made tonight."""
         paths = configuration.measured_paths
         self._changing = frozenset(
             commits_changing(configuration.repository, configuration.branch, paths)
@@ -116,8 +113,9 @@ class _Night:
     def work(self, budget: Budget) -> None:
         """Take the most urgent task, again and again, until nothing is left or time is over."""
         failed_here = False
-        while task := next(due_tasks(self._state, self._tried, self._unusable), None):
-            self._tried.update((task.name, *task.at_once))
+        tonight = self._state.attempts.tonight
+        while task := next(due_tasks(self._state), None):
+            tonight.add(task.name)
             print(f"{task.reason}:", flush=True)
             try:
                 if task.environment is not None:
@@ -136,7 +134,7 @@ class _Night:
                     return
                 failed_here = True
                 if task.environment is not None and not task.environment.folder.is_dir():
-                    self._unusable.add(task.environment.name)
+                    tonight.add(task.environment.name)
             else:
                 failed_here = False
         print("nothing is left to be done tonight", flush=True)
@@ -153,7 +151,6 @@ class _Night:
             if environment is None or environment.folder.is_dir():
                 self._fail(task.name, task.description, str(error))
             else:  # the environment could not be made: no commit is to blame
-                self._unusable.add(environment.name)
                 self._fail(environment.name, environment.label, str(error))
             self._read_results()  # a part of it may be stored
             return

@@ -62,13 +62,16 @@ class Attempts:
         self._clock = clock
         self.failures: dict[str, list[Attempt]] = {}
         """Maps a task to its failures, the last one at the end."""
+        self.tonight: set[str] = set()
+        """Names of tasks and environments that are not tried again tonight."""
         # A line cut off by a crash is left out, which gives one task one more night.
         for attempt in read_stored(self._path, Attempt, "attempt")[0]:
             if attempt.suites == suites:
                 self.failures.setdefault(attempt.task, []).append(attempt)
 
     def add_failure(self, task: str, reason: str) -> None:
-        """Store that a task failed."""
+        """Store that a task failed, or an environment, which is not tried again tonight."""
+        self.tonight.add(task)
         attempt = Attempt(task, int(self._clock()), self._suites, reason)
         append_lines(self._path, [attempt])
         self.failures.setdefault(task, []).append(attempt)

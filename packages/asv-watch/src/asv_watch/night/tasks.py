@@ -53,8 +53,6 @@ class Task:
 
     commit: str = ""
     """Full hash of its commit, whose tasks all belong to one part; empty for other tasks."""
-    at_once: tuple[str, ...] = ()
-    """Names of the tasks that it does at once; they are not tried again in the same night."""
 
 
 _MOST_NEWEST = 3
@@ -142,18 +140,12 @@ def left_tasks(state: NightState) -> Iterator[Task]:
     return itertools.chain.from_iterable(source(state) for source in SOURCES)
 
 
-def due_tasks(
-    state: NightState, tried: Collection[str], unusable: Collection[str]
-) -> Iterator[Task]:
-    """Yield what is left to do, except what belongs to other parts or is set aside."""
+def due_tasks(state: NightState) -> Iterator[Task]:
+    """Yield what is left to do, except what belongs to other parts, was tried or is set aside."""
     for task in left_tasks(state):
-        environment = task.environment.name if task.environment is not None else ""
-        if (
-            task.name not in tried
-            and environment not in unusable
-            and state.is_ours(task.commit or task.name)
-            and not state.attempts.set_aside(task.name, environment)
-        ):
+        names = {task.name, task.environment.name if task.environment is not None else ""}
+        is_over = names & state.attempts.tonight or state.attempts.set_aside(*names)
+        if state.is_ours(task.commit or task.name) and not is_over:
             yield task
 
 
@@ -361,7 +353,7 @@ def _release_task(
 ) -> Task:
     """Compare neighbouring releases at once.
 
-    A pair that fails is stored as failed under its own name, and later tried alone.
+    A pair that fails is stored as failed under its own name, and tried alone on another night.
     """
     newest, *older = reversed(releases.oldest_to_newest(chain))
     description = " against ".join([str(newest.release), *(each.version for each in older)])
@@ -395,7 +387,6 @@ def _release_task(
         "one-day change" if second_day else "release without comparison",
         None,
         run,
-        at_once=tuple(_release_name([pair], second_day) for pair in chain),
     )
 
 
