@@ -6,6 +6,7 @@ a new `SCHEMA`.
 
 import json
 import math
+import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -16,7 +17,6 @@ from asv_watch.comparison import Clock, Ratio, metric_of
 from asv_watch.files import write_output
 from asv_watch.statistics.rule import Verdict
 from asv_watch.text import quantities
-from asv_watch.text.terminal import answer_output
 
 SCHEMA = 1
 
@@ -143,6 +143,7 @@ def write_answer(answer: Answer, file: str) -> None:
     # `json` writes ASCII alone, which standard output can encode whatever its encoding is.
     content = json.dumps(json.loads(msgspec.json.encode(answer)), indent=2) + "\n"
     if file == "-":
-        answer_output().write(content)
+        # What else the command prints goes to standard error meanwhile.
+        print(content, end="", file=sys.__stdout__, flush=True)
     else:
         write_output(Path(file), content.encode())

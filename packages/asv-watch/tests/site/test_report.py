@@ -112,15 +112,15 @@ def hashes(make_repository: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
     return made
 
 
-def _reported(capsys: pytest.CaptureFixture[str], *options: str) -> list[dict[str, Any]]:
+def _reported(capfd: pytest.CaptureFixture[str], *options: str) -> list[dict[str, Any]]:
     assert main(["report", "--json", "-", *options]) == 0
-    answer = json.loads(capsys.readouterr().out)
+    answer = json.loads(capfd.readouterr().out)
     assert (answer["schema"], answer["command"]) == (1, "report")
     return list(answer["differences"])
 
 
-def test_a_measured_change_as_json(hashes: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    [change] = _reported(capsys, "--state", "measured")
+def test_a_measured_change_as_json(hashes: list[str], capfd: pytest.CaptureFixture[str]) -> None:
+    [change] = _reported(capfd, "--state", "measured")
     assert (change["case"], change["verdict"], change["machine"]) == (STORED, "slower", "m")
     assert change["worse"]
     assert change["ratio"] == pytest.approx(1.1)
@@ -128,30 +128,30 @@ def test_a_measured_change_as_json(hashes: list[str], capsys: pytest.CaptureFixt
     assert "expected" not in change
     note = f'[[change]]\ncommit = "{hashes[2]}"\nkind = "{{}}"\ntext = "twice the batch"\n'
     Path("results/notes.toml").write_text(note.format("explained"))
-    assert "expected" not in _reported(capsys)[0]
+    assert "expected" not in _reported(capfd)[0]
     Path("results/notes.toml").write_text(note.format("expected"))
-    assert _reported(capsys)[0]["expected"] == "expected: twice the batch"
+    assert _reported(capfd)[0]["expected"] == "expected: twice the batch"
 
 
 def test_only_changes_since_a_revision_are_reported(
-    hashes: list[str], capsys: pytest.CaptureFixture[str]
+    hashes: list[str], capfd: pytest.CaptureFixture[str]
 ) -> None:
     for before in ("HEAD~3", "HEAD~2", hashes[1][:9]):  # the first one was never measured
-        assert len(_reported(capsys, "--since", before)) == 1
+        assert len(_reported(capfd, "--since", before)) == 1
     for after in ("HEAD~1", "HEAD", "main", hashes[3]):
-        assert _reported(capsys, "--since", after) == []
+        assert _reported(capfd, "--since", after) == []
     assert main(["report", "--since", "yesterday"]) == 1
-    assert re.search(r"'yesterday' is neither a commit, tag or ", capsys.readouterr().err)
+    assert re.search(r"'yesterday' is neither a commit, tag or ", capfd.readouterr().err)
 
 
 @pytest.mark.usefixtures("hashes")
-def test_an_unknown_machine_or_folder_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    assert len(_reported(capsys, "--machine", "m")) == 1
+def test_an_unknown_machine_or_folder_is_named(capfd: pytest.CaptureFixture[str]) -> None:
+    assert len(_reported(capfd, "--machine", "m")) == 1
     assert main(["report", "--machine", "typo"]) == 1
     message = r"machine .typo. has no results in \S+; give --machine m\n$"
-    assert re.search(message, capsys.readouterr().err)
+    assert re.search(message, capfd.readouterr().err)
     assert main(["report", "--json", "missing/it.json"]) == 1
-    assert "missing/it.json cannot be written; name a file" in capsys.readouterr().err
+    assert "missing/it.json cannot be written; name a file" in capfd.readouterr().err
 
 
 def test_a_report_is_printed_whatever_standard_output_can_encode(hashes: list[str]) -> None:

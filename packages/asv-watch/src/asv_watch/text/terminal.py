@@ -8,7 +8,6 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from contextvars import ContextVar
 from functools import wraps
 from pathlib import Path
 from typing import Any, TextIO, cast
@@ -51,14 +50,6 @@ def printable_output() -> Iterator[None]:
         yield
 
 
-_ANSWER_OUTPUT: ContextVar[TextIO] = ContextVar("standard output, while all else goes elsewhere")
-
-
-def answer_output() -> TextIO:
-    """Return the stream to which an answer is written as JSON."""
-    return _ANSWER_OUTPUT.get(sys.stdout)
-
-
 def with_answer_output(command: Callable[..., Any]) -> Callable[..., Any]:
     """Let the answer of a command go where its options say, or refuse them before it begins.
 
@@ -70,14 +61,9 @@ def with_answer_output(command: Callable[..., Any]) -> Callable[..., Any]:
         for file in (options.get("json_file"), options.get("comment_file")):
             if file and file != "-":
                 check_output(Path(file))
-        if options.get("json_file") != "-":
+        others = sys.stderr if options.get("json_file") == "-" else sys.stdout
+        with redirect_stdout(others):
             return command(**options)
-        before = _ANSWER_OUTPUT.set(sys.stdout)
-        try:
-            with redirect_stdout(sys.stderr):
-                return command(**options)
-        finally:
-            _ANSWER_OUTPUT.reset(before)
 
     return run
 
