@@ -21,7 +21,7 @@ from typer.exceptions import TyperException
 
 from asv_watch.errors import REMEDIES, ExitStatus, MachineError, WatchError, in_words
 from asv_watch.options import with_asv_options
-from asv_watch.text.terminal import printable, printable_output, with_answer_output
+from asv_watch.text.terminal import printable, with_output
 
 CONTINUES = "the same command continues where it stopped"
 KEPT = "finished rounds are kept, and the same command continues"
@@ -146,7 +146,7 @@ class _Subcommand(TyperCommand):
         """Import the function, whose parameters are the options."""
         single = typer.Typer(add_completion=False, context_settings=_HELP)
         function = getattr(import_module(self._command.module), str(self.name))
-        run = with_asv_options(printable_output()(with_answer_output(function)))
+        run = with_asv_options(with_output(function))
         single.command(self.name, help=self.help, epilog=self._command.examples or None)(run)
         return typer.main.get_command(single).make_context(*arguments, **options)
 

@@ -6,8 +6,8 @@ escape sequence among them could rewrite what a terminal shows, or type into it.
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from functools import wraps
 from pathlib import Path
 from typing import Any, TextIO, cast
@@ -40,20 +40,11 @@ class _PrintableStream:
         return getattr(self.unfiltered, name)
 
 
-@contextmanager
-def printable_output() -> Iterator[None]:
-    """Write out invisible characters in all that the body prints."""
-    output, errors = (
-        cast("TextIO", _PrintableStream(stream)) for stream in (sys.stdout, sys.stderr)
-    )
-    with redirect_stdout(output), redirect_stderr(errors):
-        yield
+def with_output(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Write out invisible characters in all that a command prints; direct it as its options say.
 
-
-def with_answer_output(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Let the answer of a command go where its options say, or refuse them before it begins.
-
-    With ``--json -`` all but the answer is printed to standard error.
+    With ``--json -`` all but the answer is printed to standard error. A file that cannot be
+    written is refused before the command begins.
     """
 
     @wraps(command)
@@ -61,8 +52,11 @@ def with_answer_output(command: Callable[..., Any]) -> Callable[..., Any]:
         for file in (options.get("json_file"), options.get("comment_file")):
             if file and file != "-":
                 check_output(Path(file))
-        others = sys.stderr if options.get("json_file") == "-" else sys.stdout
-        with redirect_stdout(others):
+        output, errors = (
+            cast("TextIO", _PrintableStream(stream)) for stream in (sys.stdout, sys.stderr)
+        )
+        others = errors if options.get("json_file") == "-" else output
+        with redirect_stdout(others), redirect_stderr(errors):
             return command(**options)
 
     return run
