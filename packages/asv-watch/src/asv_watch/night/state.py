@@ -197,24 +197,24 @@ class NightState:
     def _listed(self) -> Entries:
         return read_machine_list(self.workplace.configuration.results, self.workplace.machine)
 
-    def compared_cases(self, commit: str, environment: EnvironmentSpec) -> set[str]:
-        """Return the cases in which a commit was compared with another one of the branch.
+    @cached_property
+    def compared_cases(self) -> dict[tuple[str, Release], set[str]]:
+        """Maps commit and release to the cases compared with another commit of the branch.
 
         Comparisons with the reference, which may be newer, do not count.
         """
-        cases: set[str] = set()
+        compared: defaultdict[tuple[str, Release], set[str]] = defaultdict(set)
         for comparison in self.comparisons:
             before, after = comparison.sitting.versions[0], comparison.sitting.versions[-1]
-            if not after.commit == commit != before.commit:
-                continue
-            same_release = before.release == after.release == environment.release
-            if same_release and comparison.sitting.kind != "reference":
-                cases.add(comparison.case)
-        return cases
+            are_commits = before.release == after.release and before.commit != after.commit
+            if are_commits and comparison.sitting.kind != "reference":
+                compared[after.commit, after.release].add(comparison.case)
+        return dict(compared)
 
     def is_compared(self, commit: str, environment: EnvironmentSpec) -> bool:
         """Tell whether a commit was compared with another one in each case that counts."""
-        return self.compared_cases(commit, environment) >= self.measurable_cases.keys()
+        cases = self.compared_cases.get((commit, environment.release), set())
+        return cases >= self.measurable_cases.keys()
 
     def measured_before(self, commit: Commit, environment: EnvironmentSpec) -> str | None:
         """Return the newest measured or compared commit before another, if there is any.

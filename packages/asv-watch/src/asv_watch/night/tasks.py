@@ -225,11 +225,9 @@ def compare_task(
     def run(tally: Tally) -> None:
         workplace = state.workplace
         kind: Kind = "compare" if before else "reference"
-        known = state.compared_cases(commit.hash, environment)
-        wanted: tuple[suites.Measures, ...] = ("time", "memory")
-        if not before:
-            known = state.linked_cases.get((commit.hash, environment.release), set())
-            wanted = ("time",)
+        wanted: tuple[suites.Measures, ...] = ("time", "memory") if before else ("time",)
+        compared = state.compared_cases if before else state.linked_cases
+        known = compared.get((commit.hash, environment.release), set())
         old = commit_side(workplace, before, environment) if before else reference_side(workplace)
         new = commit_side(workplace, commit.hash, environment)
         benchmarks = suites.list_benchmarks(workplace, (new, old)).benchmarks
