@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from asv_watch.statistics.graph import RatioGraph, Star, fit_between
+from asv_watch.statistics.graph import RatioGraph, Star, deviation_of, fit_between
 from asv_watch.statistics.ratio import estimate_ratio, fastest, levels
 from asv_watch.statistics.rule import Answer, Verdict, answer, is_precise, verdict
 
@@ -121,7 +121,7 @@ def test_each_case_varies_between_sittings_by_what_its_repeats_and_the_other_cas
         for deviation in deviations
     ]
     fitted = fit_between(graphs, 0.005)
-    own = [fitted.of(graph) for graph in graphs]
+    own = [deviation_of(fitted * graph.likelihoods) for graph in graphs]
     assert max(own[:30]) < 0.01
     assert min(own[30:]) > 0.0125
     missed = []

@@ -26,7 +26,7 @@ import msgspec
 
 from asv_watch.comparison import DAY, Comparison, Metric, Ratio, Sitting, is_import
 from asv_watch.records.store import read_record
-from asv_watch.statistics.graph import Estimate, RatioGraph, Star, fit_between
+from asv_watch.statistics.graph import Estimate, RatioGraph, Star, deviation_of, fit_between
 from asv_watch.statistics.rule import MINIMUM_EFFECT, verdict
 from asv_watch.text import quantities
 
@@ -263,10 +263,10 @@ class MachineGraphs:
                 for case, compared in by_case.items()
                 if compared[-1][1].metric == metric
             }
-            between = fit_between([g for case, g in cases.items() if not is_import(case)], middle)
-            graphs.usual_between[metric] = between.usual
+            weights = fit_between([g for case, g in cases.items() if not is_import(case)], middle)
+            graphs.usual_between[metric] = deviation_of(weights)
             for graph in cases.values():
-                graph.between = between.of(graph)
+                graph.between = deviation_of(weights * graph.likelihoods)
             graphs.of_cases.update(cases)
         return graphs
 

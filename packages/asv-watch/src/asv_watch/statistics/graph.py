@@ -144,7 +144,16 @@ class RatioGraph(Generic[Node]):
         """Number of independent paths that lead back to where they began."""
         return len(self._node) - len(self.stars) - len(self._free)
 
-    def log_likelihood(self, between: float) -> float:
+    @cached_property
+    def likelihoods(self) -> Floats:
+        """Likelihood of each of `BETWEEN`, the largest being 1; alike without cycles."""
+        if not self.cycle_count:
+            return np.ones(len(BETWEEN))
+        logs = np.array([self._log_likelihood(between) for between in BETWEEN])
+        likelihoods: Floats = np.exp(logs - logs.max())
+        return likelihoods
+
+    def _log_likelihood(self, between: float) -> float:
         """Return the restricted log-likelihood of a deviation, less a constant."""
         weights = self._weights(between)
         of_edges = np.log(self._by_star(weights)).sum() - np.log(weights).sum()
@@ -247,36 +256,28 @@ def _parts(ends: Sequence[Sequence[int]], count: int) -> Indices:
     return np.array([root(point) for point in range(count)])
 
 
-class Between(NamedTuple):
-    """How much a machine's ratios of one metric vary from one sitting to another."""
-
-    weights: Floats
-    """Share of cases for which each of `BETWEEN` holds."""
-
-    @property
-    def usual(self) -> float:
-        """Standard deviation of a case that was never repeated."""
-        return math.sqrt(float(self.weights @ BETWEEN**2))
-
-    def of(self, graph: RatioGraph[Node]) -> float:
-        """Return the standard deviation of a case, from its own graph and from the other cases."""
-        posterior = self.weights * _likelihoods(graph)
-        return math.sqrt(float(posterior @ BETWEEN**2) / float(posterior.sum()))
+def deviation_of(weights: Floats) -> float:
+    """Return the standard deviation between sittings, given the weight of each of `BETWEEN`."""
+    return math.sqrt(float(weights @ BETWEEN**2) / float(weights.sum()))
 
 
-def fit_between(graphs: Sequence[RatioGraph[Node]], median: float) -> Between:
+def fit_between(graphs: Sequence[RatioGraph[Node]], median: float) -> Floats:
     """Work out how much ratios of a machine vary from one sitting to another, over its cases.
 
     Args:
         graphs: the graph of each case.
         median: half of all cases are taken to vary by less before anything is measured twice. A
             case without repeats varies by the root of the mean square of all, which is more.
+
+    Returns:
+        Share of cases for which each of `BETWEEN` holds. Times the likelihoods of a case, they are
+        the weights of its own `deviation_of`.
     """
     distance = np.log2(np.maximum(BETWEEN, BETWEEN[1] / 2) / median)
     prior = np.exp(-(distance**2) / 2)
     prior *= PRIOR_CASES / prior.sum()
-    likelihoods = [_likelihoods(graph) for graph in graphs if graph.cycle_count]
-    weights = prior / prior.sum()
+    likelihoods = [graph.likelihoods for graph in graphs if graph.cycle_count]
+    weights: Floats = prior / prior.sum()
     if likelihoods:
         of_cases = np.array(likelihoods)
         for _ in range(_EM_STEPS):
@@ -284,13 +285,4 @@ def fit_between(graphs: Sequence[RatioGraph[Node]], median: float) -> Between:
             posterior /= posterior.sum(axis=1, keepdims=True)
             weights = prior + posterior.sum(axis=0)
             weights /= weights.sum()
-    return Between(weights)
-
-
-def _likelihoods(graph: RatioGraph[Node]) -> Floats:
-    """Return the likelihood of each of `BETWEEN`, the largest being 1; alike without cycles."""
-    if not graph.cycle_count:
-        return np.ones(len(BETWEEN))
-    logs = np.array([graph.log_likelihood(between) for between in BETWEEN])
-    likelihoods: Floats = np.exp(logs - logs.max())
-    return likelihoods
+    return weights
