@@ -15,8 +15,8 @@ version was compared with itself (A/A), every difference from 1 is noise.
 
 import math
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from itertools import permutations
 from pathlib import Path
 from statistics import fmean, median
@@ -203,12 +203,7 @@ class MachineGraphs:
 
     @cached_property
     def _commits(self) -> _Graphs:
-        return self._graphs(
-            [
-                ([version.key for version in comparison.sitting.versions], comparison)
-                for comparison in self.comparisons
-            ]
-        )
+        return self._graphs(lambda sitting: [version.key for version in sitting.versions])
 
     @property
     def usual_between(self) -> dict[Metric, float]:
@@ -223,11 +218,7 @@ class MachineGraphs:
     def releases(self, requirement: str) -> dict[str, CaseGraph]:
         """Return the graph of each case whose nodes are releases, as `release_names` has them."""
         if requirement not in self._releases:
-            named = [
-                (names, comparison)
-                for comparison in self.comparisons
-                if (names := self.release_names(comparison.sitting, requirement))
-            ]
+            named = partial(self.release_names, requirement=requirement)
             self._releases[requirement] = self._graphs(named).of_cases
         return self._releases[requirement]
 
@@ -249,12 +240,13 @@ class MachineGraphs:
             return []
         return [version.requirements[requirement] for version in sitting.versions]
 
-    def _graphs(self, comparisons: _Named) -> _Graphs:
-        """Return the graph of each case."""
+    def _graphs(self, nodes_of: Callable[[Sitting], Sequence[Node]]) -> _Graphs:
+        """Return the graph of each case; a sitting without nodes is in none."""
         by_case: dict[str, list[tuple[Sequence[Node], Comparison]]] = defaultdict(list)
-        for nodes, comparison in comparisons:
+        for comparison in self.comparisons:
+            nodes = nodes_of(comparison.sitting)
             of_itself = comparison.sitting.kind in OF_ITSELF or len(set(nodes)) < len(nodes)
-            if not of_itself and comparison.star_of_rounds is not None:
+            if nodes and not of_itself and comparison.star_of_rounds is not None:
                 by_case[comparison.case].append((nodes, comparison))
         graphs = _Graphs({}, {})
         for metric, middle in BETWEEN_SITTINGS.items():
