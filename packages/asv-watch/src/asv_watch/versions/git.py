@@ -246,23 +246,14 @@ def read_ancestry(
     tree = set(listing.splitlines())
     known = tuple(path for path in paths if path in tree)
     log = read_log(repository, "%H%x09%P%x09%ct%x09%s", "--topo-order", *reach)
-    parents_of = {commit: parents.split() for commit, parents, *_ in log}
-    if known:
-        arguments = ["rev-list", "--full-history", "--no-merges", *reach, "--", *known]
-        touching = frozenset(run_git(repository, *arguments).split())
-    else:
-        touching = frozenset(commit for commit, parents in parents_of.items() if len(parents) < 2)
-    first_parents = [line[-1].hash]
-    while (parent := next(iter(parents_of[first_parents[-1]]), "")) in parents_of:
-        first_parents.append(parent)
-    positions: dict[str, int] = {}
-    for position, merge in enumerate(reversed(first_parents), start=line[first].position + 1):
-        waiting = [merge]
-        while waiting:
-            candidate = waiting.pop()
-            if candidate in parents_of and candidate not in positions:
-                positions[candidate] = position
-                waiting += parents_of[candidate]
+    unmerged = ("--full-history", "--no-merges", *reach, "--", *known)
+    touching = frozenset(run_git(repository, "rev-list", *unmerged).split())
+    first_parents = commits_changing(repository, f"{since}..{line[-1].hash}", ())
+    positions = {commit: n for n, commit in enumerate(first_parents, line[first].position + 1)}
+    for commit, parents, *_ in log:  # children come first
+        own = positions[commit]
+        for parent in parents.split():  # the oldest child of a merged commit brought it in
+            positions[parent] = min(own, positions.get(parent, own))
     newer = [
         Commit(commit, int(date), subject, position=positions[commit])
         for commit, _, date, subject in reversed(log)
