@@ -78,7 +78,7 @@ def _against(requirement: str, after: str, before: str, listed: str, pattern: st
     machines = listed.split(", ")
     histories = [_history(requirement, machine) for machine in machines]
     rows = [["case", *machines], ["---"] * (len(machines) + 1)]
-    for case in filter(re.compile(pattern).search, histories[0].graphs):
+    for case in filter(re.compile(pattern).search, histories[0].graphs.releases(requirement)):
         ratios = [history.ratio(case, before, after) for history in histories]
         rows.append([f"`{case}`", *(str(ratio) if ratio else "" for ratio in ratios)])
     return "\n" + "".join(f"| {' | '.join(cells)} |\n" for cells in rows)

@@ -16,7 +16,7 @@ from itertools import combinations, pairwise
 import msgspec
 
 from asv_watch.comparison import DAY, Comparison, Outcome, Ratio, import_case, is_import
-from asv_watch.judge.graph import CaseGraph, MachineGraphs
+from asv_watch.judge.graph import MachineGraphs
 from asv_watch.versions.version import Release, Version, release_order
 
 
@@ -82,15 +82,30 @@ class ReleaseHistory(msgspec.Struct, frozen=True, dict=True):
     """Oldest first."""
     steps: tuple[ReleaseStep, ...]
     """Comparisons of neighbouring releases, newest first."""
-    graphs: Mapping[str, CaseGraph]
-    """Maps a case to the graph of its releases."""
-    null_ratios: tuple[Ratio, ...] = ()
-    """Ratios of a release to itself (A/A), with the recipes of the steps: their distance from 1 is
-    noise."""
+    graphs: MachineGraphs
+    """All comparisons of the machine."""
+
+    @property
+    def null_ratios(self) -> tuple[Ratio, ...]:
+        """Ratios of times of a release to itself (A/A), with the recipes of the steps.
+
+        Their distance from 1 is noise.
+        """
+        recipes = [step.recipe for step in self.steps]
+        ratios = (
+            each.ratio(0, len(each.sitting.versions) - 1)
+            for each in self.graphs.comparisons
+            if each.sitting.kind == "null"
+            and self.requirement in each.sitting.versions[-1].requirements
+            and each.sitting.recipe in recipes
+            and each.metric == "time"
+            and each.case != import_case(self.requirement)
+        )
+        return tuple(ratio for ratio in ratios if ratio is not None)
 
     def ratio(self, case: str, before: str, after: str) -> Ratio | None:
         """Return the ratio of a case between two of the releases, if comparisons join them."""
-        graph = self.graphs.get(case)
+        graph = self.graphs.releases(self.requirement).get(case)
         return graph.ratio(before, after) if graph else None
 
     @cached_property
@@ -102,7 +117,7 @@ class ReleaseHistory(msgspec.Struct, frozen=True, dict=True):
                 for release in self.releases[:-1]
                 if (ratio := graph.ratio(self.releases[-1], release)) is not None
             }
-            for case, graph in self.graphs.items()
+            for case, graph in self.graphs.releases(self.requirement).items()
         }
 
 
@@ -169,16 +184,10 @@ def release_histories(graphs: Mapping[str, MachineGraphs]) -> tuple[ReleaseHisto
             releases = tuple(sorted({name for pair in steps for name in pair}, key=release_order))
             neighbours = [steps[pair] for pair in pairwise(releases) if pair in steps]
             if neighbours:
-                recipes = [step.recipe for step in neighbours]
-                history = ReleaseHistory(
-                    machine,
-                    requirement,
-                    releases,
-                    tuple(reversed(neighbours)),
-                    of_machine.releases(requirement),
-                    _null_ratios(of_machine.comparisons, requirement, recipes),
+                newest_first = tuple(reversed(neighbours))
+                histories.append(
+                    ReleaseHistory(machine, requirement, releases, newest_first, of_machine)
                 )
-                histories.append(history)
     newest: dict[str, str] = {}
     for history in histories:
         both = newest.get(history.requirement, ""), history.releases[-1]
@@ -191,21 +200,3 @@ def release_histories(graphs: Mapping[str, MachineGraphs]) -> tuple[ReleaseHisto
         )
     )
     return tuple(histories)
-
-
-def _null_ratios(
-    comparisons: Sequence[Comparison],
-    requirement: str,
-    recipes: Sequence[Mapping[str, float | str]],
-) -> tuple[Ratio, ...]:
-    """Return the ratios of times of releases to themselves, by one of these recipes."""
-    ratios = (
-        each.ratio(0, len(each.sitting.versions) - 1)
-        for each in comparisons
-        if each.sitting.kind == "null"
-        and requirement in each.sitting.versions[-1].requirements
-        and each.sitting.recipe in recipes
-        and each.metric == "time"
-        and each.case != import_case(requirement)
-    )
-    return tuple(ratio for ratio in ratios if ratio is not None)

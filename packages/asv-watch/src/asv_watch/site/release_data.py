@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 import msgspec
 
 from asv_watch.comparison import Metric, Outcome, Ratio, import_case, metric_of
-from asv_watch.judge.graph import MachineGraphs, noise_in_words
+from asv_watch.judge.graph import noise_in_words
 from asv_watch.judge.release_history import ReleaseHistory, ReleaseStep, failed_releases
 from asv_watch.site import names
 from asv_watch.site.cases import CaseTable
@@ -120,12 +120,12 @@ def release_data(contents: Contents) -> list[ReleaseHistoryData]:
 
 def _history_data(history: ReleaseHistory, contents: Contents) -> ReleaseHistoryData:
     steps, known = history.steps, contents.cases.index_of
-    graphs = contents.findings.graphs[history.machine]
     measured = {case for step in steps for case in step.commits}
     cases = sorted(measured, key=lambda case: (known.get(case, len(known)), case))
     index_of = {case: index for index, case in enumerate(cases)}
     causes = ReleaseCauses(history, contents)
     summed = summed_up([history], contents.cases)
+    failed = failed_releases(history.graphs.comparisons, history.requirement)
     return ReleaseHistoryData(
         history.machine,
         contents.history.machines[history.machine].facts.get("cpu", ""),
@@ -133,10 +133,10 @@ def _history_data(history: ReleaseHistory, contents: Contents) -> ReleaseHistory
         history.releases,
         [_case(history, contents.cases, case, is_main=case in summed) for case in cases],
         [_step(step, index_of, causes) for step in steps],
-        _method(history, graphs),
+        _method(history),
         [
             FailedRelease(str(release), names.exception_line(reason))
-            for release, reason in failed_releases(graphs.comparisons, history.requirement).items()
+            for release, reason in failed.items()
         ],
     )
 
@@ -199,7 +199,8 @@ def _step(
     return ReleaseStepData(step.before, step.after, ratios, unmeasured)
 
 
-def _method(history: ReleaseHistory, graphs: MachineGraphs) -> list[str]:
+def _method(history: ReleaseHistory) -> list[str]:
+    between = history.graphs.usual_between["time"]
     sentences = [
         "Each release is compared with the one before it. Samples of both are interleaved.",
         "Some are also compared with other releases, and a ratio uses all of these comparisons.",
@@ -210,13 +211,12 @@ def _method(history: ReleaseHistory, graphs: MachineGraphs) -> list[str]:
         "It counts where the interval excludes 0 and it is at least "
         f"{quantities.share(MINIMUM_EFFECT)}.",
         "About one interval in a hundred excludes the true ratio by chance.",
-        "Ratios of times vary by "
-        f"{quantities.share(graphs.usual_between['time'])} from one sitting to another on this "
+        f"Ratios of times vary by {quantities.share(between)} from one sitting to another on this "
         "machine (standard deviation, root mean square of its cases); intervals include that of "
         "their case.",
     ]
-    if history.null_ratios:
-        count = quantities.counted(len(history.null_ratios), "comparison")
-        noise = noise_in_words(history.null_ratios)
+    if ratios := history.null_ratios:
+        count = quantities.counted(len(ratios), "comparison")
+        noise = noise_in_words(ratios)
         sentences.append(f"{count} of a release with itself differ by {noise}.")
     return sentences
