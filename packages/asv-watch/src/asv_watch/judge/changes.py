@@ -25,7 +25,7 @@ from asv_watch.comparison import Ratio
 from asv_watch.judge.causes import explained_between
 from asv_watch.judge.graph import CaseGraph, Detectable, MachineGraphs, smallest_changes
 from asv_watch.judge.release_history import ReleaseHistory, release_histories
-from asv_watch.judge.segments import Event, find_events, noise_between_runs, split
+from asv_watch.judge.segments import Event, find_events, split
 from asv_watch.records.history import History, Series
 from asv_watch.records.notes import ChangeNote
 from asv_watch.records.records import Benchmark
@@ -211,9 +211,6 @@ class Findings(msgspec.Struct, frozen=True):
 
     segments: tuple[tuple[Series, ...], ...]
     """The segments of each series: runs under the same conditions, compared only within them."""
-    noise: tuple[float | None, ...]
-    """The noise of each series: standard deviation of a value's logarithm between runs, if
-    known."""
     changes: tuple[Change, ...]
     """Measured and suspected changes of times and memory, the newest commit first."""
     dismissed: tuple[Change, ...]
@@ -235,7 +232,7 @@ class Findings(msgspec.Struct, frozen=True):
 
 
 def analyse(history: History) -> Findings:
-    """Work out the noise, changes, events and release comparisons of a history."""
+    """Work out the changes, events and release comparisons of a history."""
     segments = split(history)
     events = find_events(history)
     graphs = {
@@ -263,7 +260,6 @@ def analyse(history: History) -> Findings:
         found.sort(key=lambda change: (-change.commit, change.series))
     return Findings(
         segments=segments,
-        noise=tuple(map(noise_between_runs, segments)),
         changes=tuple(change for change in changes if not change.is_dismissed),
         dismissed=tuple(change for change in changes if change.is_dismissed),
         near=tuple(near),

@@ -140,8 +140,8 @@ def split(history: History) -> tuple[tuple[Series, ...], ...]:
         valued = series.valued
         recipes = {history.order[change.commit] for change in _recipe_changes(history, series)}
         changed = sorted(recipes | changes[series.setup])
-        periods = np.searchsorted(changed, valued.indices, side="right")
-        parts = np.split(np.arange(len(periods)), np.flatnonzero(np.diff(periods)) + 1)
+        starts = np.searchsorted(valued.indices, changed)
+        parts = np.split(np.arange(len(valued.runs)), starts)
         segments.append(tuple(valued.part(rows) for rows in parts if len(rows)))
     return tuple(segments)
 

@@ -16,6 +16,7 @@ from asv_watch.asv.selection import pattern_of
 from asv_watch.comparison import Outcome, Ratio
 from asv_watch.judge.changes import kind_of
 from asv_watch.judge.release_history import ReleaseHistory
+from asv_watch.judge.segments import noise_between_runs
 from asv_watch.records.records import Benchmark
 from asv_watch.site import names
 from asv_watch.site.causes import Explained, explained_cases
@@ -141,7 +142,7 @@ def series_in_a_file(contents: Contents) -> int:
 
 def write_benchmarks(folder: Path, contents: Contents) -> None:
     """Write the files of every benchmark."""
-    share = series_in_a_file(contents)
+    share, segments = series_in_a_file(contents), contents.findings.segments
     by_subject: dict[tuple[str, ...], list[SeriesSummary]] = defaultdict(list)
     for row in contents.series:
         by_subject[_subject(row, contents)].append(row)
@@ -168,7 +169,7 @@ def write_benchmarks(folder: Path, contents: Contents) -> None:
             noise={
                 row.index: quantities.share(noise)
                 for row in members
-                if (noise := contents.findings.noise[row.index]) is not None
+                if (noise := noise_between_runs(segments[row.index])) is not None
             },
             unclear={
                 row.index: f"nothing below {quantities.share(smallest)} would show"
