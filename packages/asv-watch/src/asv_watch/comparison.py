@@ -83,7 +83,7 @@ NEVER_RUN = Run(Outcome.NEVER_RUN)
 """The run of a case that was not selected when its commit was measured."""
 
 
-class Conditions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Conditions(msgspec.Struct, kw_only=True, omit_defaults=True):
     """The environment and machine of a sitting's last version, as they were found."""
 
     environment: str
@@ -99,7 +99,7 @@ class Conditions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     before: Any = None
     """State of the machine when the sitting began: load, temperatures, clocks."""
     after: Any = None
-    """State of the machine when it ended."""
+    """State of the machine when it ended; the last line of a sitting says it."""
 
 
 class Sitting(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -200,15 +200,13 @@ def _keep_newest(known: dict[K, Comparison], key: K, comparison: Comparison) -> 
 
 
 def _read_file(path: Path, problems: list[Problem]) -> Iterator[Comparison]:
-    """Yield the comparisons of a file by sitting, and add a problem for each damaged line."""
+    """Yield the comparisons of a file, and add a problem for each damaged line."""
     sitting: Sitting | None = None
-    read: dict[str, Comparison] = {}
     digest, cases, first = hashlib.sha256(), 0, 0
     for number, line in lines_of(path, problems):
         try:
             if line.startswith(b'{"sitting"'):
-                yield from _placed(read, sitting)
-                sitting, read = None, {}  # cases after a damaged line have none
+                sitting = None  # cases after a damaged line have none
                 digest, cases, first = hashlib.sha256(line), 0, number
                 sitting = _BEGIN.decode(line)["sitting"]
             elif line.startswith(b'{"end"'):
@@ -216,21 +214,20 @@ def _read_file(path: Path, problems: list[Problem]) -> Iterator[Comparison]:
                 if (end.cases, end.sha256) != (cases, digest.hexdigest()[:16]):
                     message = f"of lines {first} to {number} some were changed or removed"
                     problems.append(Problem(str(path), message))
-                yield from _placed(read, sitting, end.after)
-                sitting, read, first = None, {}, number + 1
+                if sitting is not None and sitting.conditions is not None:
+                    sitting.conditions.after = end.after  # its comparisons share them
+                sitting, first = None, number + 1
             else:
                 digest.update(line)
                 cases += 1
-                comparison = _checked(_CASE.decode(line), sitting)
-                _keep_newest(read, comparison.case, comparison)
+                yield _placed(_CASE.decode(line), sitting)
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:
             message = f"line {number} is not a valid case ({error}); it was left out"
             problems.append(Problem(str(path), message))
-    yield from _placed(read, sitting)
 
 
-def _checked(comparison: Comparison, sitting: Sitting | None) -> Comparison:
-    """Return a comparison that fits its sitting.
+def _placed(comparison: Comparison, sitting: Sitting | None) -> Comparison:
+    """Return a comparison in its sitting.
 
     Raises:
         ValueError: it belongs to none, or has not one number or case for each version.
@@ -242,18 +239,7 @@ def _checked(comparison: Comparison, sitting: Sitting | None) -> Comparison:
         raise ValueError(f"a round does not have {count} numbers")
     if comparison.cases and len(comparison.cases) != count:
         raise ValueError(f"it does not name {count} cases")
-    return comparison
-
-
-def _placed(
-    comparisons: Mapping[str, Comparison], sitting: Sitting | None, after: Any = None
-) -> Iterator[Comparison]:
-    """Yield comparisons in their sitting, with the state of the machine after it."""
-    if sitting is not None and sitting.conditions is not None:
-        conditions = msgspec.structs.replace(sitting.conditions, after=after)
-        sitting = msgspec.structs.replace(sitting, conditions=conditions)
-    for comparison in comparisons.values():
-        yield msgspec.structs.replace(comparison, sitting=sitting)
+    return msgspec.structs.replace(comparison, sitting=sitting)
 
 
 def with_direction(comparison: Comparison, benchmarks: Benchmarks) -> Comparison:
