@@ -79,7 +79,6 @@ def append_lines(path: Path, entries: Iterable[Any]) -> None:
     append_durably(path, msgspec.json.Encoder().encode_lines(list(entries)))
 
 
-K = TypeVar("K", bound=Hashable)
 Benchmarks = Mapping[str, Benchmark]
 _NAME = "[0-9][0-9][0-9][0-9]-[0-9][0-9].jsonl"
 
@@ -160,7 +159,8 @@ def read_record(
     for path in sorted(results.glob(f"{glob.escape(machine) or '*'}/{_NAME}")):
         for comparison in _read_file(path, problems):
             key = comparison.sitting.key, comparison.case
-            _keep_newest(newest, key, with_direction(comparison, benchmarks))
+            if key not in newest or newest[key].at <= comparison.at:
+                newest[key] = with_direction(comparison, benchmarks)
     return sorted(newest.values(), key=lambda each: (each.sitting.at, each.at)), problems
 
 
@@ -187,16 +187,11 @@ def newest_of_runs(comparisons: Iterable[Comparison]) -> dict[RunKey, dict[str, 
     asv's file, as before 2026-11-27, a line without number or reason holds its conditions.
     """
     runs: dict[RunKey, dict[str, Comparison]] = {}
-    for comparison in comparisons:
+    for comparison in sorted(comparisons, key=lambda each: each.at):
         key, last = run_of(comparison.sitting), len(comparison.sitting.versions) - 1
         if key is not None and (not last or comparison.numbers(last)):
-            _keep_newest(runs.setdefault(key, {}), comparison.case, comparison.alone(last))
+            runs.setdefault(key, {})[comparison.case] = comparison.alone(last)
     return runs
-
-
-def _keep_newest(known: dict[K, Comparison], key: K, comparison: Comparison) -> None:
-    if key not in known or known[key].at <= comparison.at:
-        known[key] = comparison
 
 
 def _read_file(path: Path, problems: list[Problem]) -> Iterator[Comparison]:
