@@ -47,7 +47,7 @@ from asv_watch.records.records import (
     recipe_of,
 )
 from asv_watch.statistics.ratio import Floats, Indices
-from asv_watch.versions.version import Commit, Release
+from asv_watch.versions.version import Commit, VersionKey
 
 NOT_ON_BRANCH = "the commit is not on the branch"
 COMPARED_ELSEWHERE = "comparisons of a commit that is not on the branch"
@@ -222,6 +222,18 @@ class _Loader:
             for name, case in self._cases.items()
             if history.benchmarks[case.benchmark].type == "peakmemory"
         }
+        self._compared_memory: dict[tuple[str, VersionKey], dict[str, Run]] = defaultdict(dict)
+        """Maps a machine and a version to the peak memory of cases, as it was compared last.
+
+        Runs and comparisons measure it in the same way. Times are not taken over, because the
+        level of all times of a machine differs from day to day.
+        """
+        for each in itertools.chain(*history.comparisons.values()):
+            for index, version in enumerate(each.sitting.versions):
+                value = each.value(index) if each.case in self._peak_memory else None
+                if value is not None:
+                    memory = self._compared_memory[each.sitting.machine, version.key]
+                    memory[each.case] = Run(Outcome.OK, value)
         self._measured = store.newest_of_runs(measured)
         self._sittings: dict[store.RunKey, dict[int, Sitting]] = defaultdict(dict)
         """Maps a run to its sittings by their start, oldest first."""
@@ -255,7 +267,6 @@ class _Loader:
             self._problem(path.parent, "its name begins with a dot, so it is left out; rename it")
         for key in [key for key in self._sittings if key not in self._files]:
             self._add_run(key)
-        self._add_compared_memory()
         setups = {
             key: dict(sorted(setup.items(), key=lambda item: history.positions[item[0]]))
             for key, setup in self._setups.items()
@@ -284,27 +295,6 @@ class _Loader:
             left_out=tuple(LeftOut(*key, count) for key, count in self._left_out.items()),
             setups=setups,
         )
-
-    def _add_compared_memory(self) -> None:
-        """Give commits that have no run of private memory the value of their newest comparison.
-
-        Runs and comparisons measure it in the same way. Times are not taken over, because the
-        level of all times of a machine differs from day to day.
-        """
-        setups: dict[tuple[str, Release, str], list[Setup]] = defaultdict(list)
-        for machine, name in self._setups:
-            environment = self._history.environments[name]
-            setups[machine, environment.release, environment.python].append((machine, name))
-        for machine, comparisons in self._history.comparisons.items():
-            for comparison in reversed(comparisons):
-                if comparison.case not in self._peak_memory:
-                    continue
-                for index, version in enumerate(comparison.sitting.versions):
-                    value = comparison.value(index)
-                    for setup in setups[machine, version.release, version.python]:
-                        if value is not None and version.commit in self._setups[setup]:
-                            runs = self._runs[setup, comparison.case]
-                            runs.setdefault(version.commit, Run(Outcome.OK, value))
 
     def _problem(self, path: Path, message: str) -> None:
         self._problems.append(Problem(str(path), message))
@@ -403,7 +393,9 @@ class _Loader:
         setup = key.machine, key.environment
         measured = Measured(facts | environment.facts, described)
         self._setups.setdefault(setup, {})[key.commit] = measured
-        for case, run in self._runs_of_record(self._measured.get(key, {})):
+        version_key = VersionKey(key.commit, environment.release, environment.python)
+        compared = self._compared_memory.get((key.machine, version_key), {})
+        for case, run in (*compared.items(), *self._runs_of_record(self._measured.get(key, {}))):
             self._runs[setup, case][key.commit] = run
         for benchmark in stored.get_all_result_keys() if stored is not None else ():
             try:
