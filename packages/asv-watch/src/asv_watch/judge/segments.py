@@ -96,12 +96,16 @@ def find_events(history: History) -> tuple[Event, ...]:
     events: list[Event] = []
     facts_by_machine: dict[str, dict[str, dict[str, str]]] = defaultdict(dict)
     first_commits: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    runs_by_machine: dict[str, list[_Described]] = defaultdict(list)
     for (machine, environment), setup in history.setups.items():
         facts = {commit: measured.facts for commit, measured in setup.items()}
         first_commits[machine].append((next(iter(facts)), environment))
         facts_by_machine[machine] = facts | facts_by_machine[machine]
         changes = _changes(machine, environment, facts.items())
         events += (event for event in changes if event.fact.startswith(_OF_ENVIRONMENT))
+        runs = [(commit, *run) for commit, each in setup.items() for run in each.conditions]
+        runs_by_machine[machine] += runs
+        events += _changes(machine, environment, _environments_of(runs))
     for machine, commits in facts_by_machine.items():
         in_order = sorted(commits.items(), key=lambda item: order[item[0]])
         changes = _changes(machine, "", in_order)
@@ -111,13 +115,7 @@ def find_events(history: History) -> tuple[Event, ...]:
             for commit, environment in first_commits[machine]
             if commit != in_order[0][0]
         )
-    runs_by_machine: dict[str, list[_Described]] = defaultdict(list)
-    for (machine, environment), setup in history.setups.items():
-        runs = [(commit, *run) for commit, each in setup.items() for run in each.conditions]
-        runs_by_machine[machine] += runs
-        events += _changes(machine, environment, _environments_of(runs))
-    for machine, runs in runs_by_machine.items():
-        runs.sort(key=lambda run: (order[run[0]], run[1]))
+        runs = sorted(runs_by_machine[machine], key=lambda run: (order[run[0]], run[1]))
         events += _changes(machine, "", ((commit, run.machine) for commit, _, run in runs))
     for series in history.series:
         events += _recipe_changes(history, series)

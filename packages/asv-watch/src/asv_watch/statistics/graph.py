@@ -10,9 +10,9 @@ precision.
 - A version's level in a sitting deviates from its true one. The ratio of two versions therefore
   varies from one sitting to the next, by the standard deviation **between sittings**; each version
   has half of that variance.
-- That deviation differs from case to case, so `fit_between` estimates one for each, by empirical
-  Bayes: what the repeats and cycles of a case say is weighed with how much the other cases of the
-  machine vary.
+- That deviation differs from case to case, so one is estimated for each, by empirical Bayes: what
+  the repeats and cycles of a case say is weighed with how much the other cases of the machine vary
+  (`fit_between`).
 
 Random effects: DerSimonian and Laird, "Meta-analysis in clinical trials", 1986. Restricted
 likelihood: Patterson and Thompson, "Recovery of inter-block information when block sizes are
