@@ -24,7 +24,7 @@ import msgspec
 from asv.results import Results
 from asv.util import UserError
 
-from asv_watch.comparison import NEVER_RUN, Outcome, Run
+from asv_watch.comparison import Outcome, Run
 from asv_watch.errors import WatchError
 from asv_watch.files import make_folder, read_regular, write_whole
 from asv_watch.records.records import Benchmark, Environment, Problem, recipe_of
@@ -267,7 +267,7 @@ def machine_facts_of(stored: Results) -> dict[str, str]:
 
 
 def runs_of(stored: Results, benchmark: str) -> Iterator[tuple[tuple[str, ...], Run]]:
-    """Yield parameters and run of each case of a benchmark.
+    """Yield parameters and run of each case of a benchmark that was run.
 
     A number is a value, ``NaN`` a case that was not run. What is ``null`` or not a finite number
     failed.
@@ -292,9 +292,7 @@ def runs_of(stored: Results, benchmark: str) -> Iterator[tuple[tuple[str, ...], 
             yield case, Run(Outcome.OK, float(value), recipe=recipe)
         elif value is None:
             yield case, Run(Outcome.FAILED, reason="no value was stored, and no reason")
-        elif value != value:  # noqa: PLR0124 - NaN
-            yield case, NEVER_RUN
-        else:
+        elif value == value:  # noqa: PLR0124 - not NaN
             yield case, Run(Outcome.FAILED, reason=f"{NO_NUMBER}: {value!r}")
 
 

@@ -442,8 +442,7 @@ class _Loader:
             count += 1
             if case is not None:
                 unusable += run.reason.startswith(asv_files.NO_NUMBER)
-                if run is not NEVER_RUN:
-                    yield case.name, run
+                yield case.name, run
             elif run.outcome is Outcome.OK:
                 self._left_out[name, "no suite has this combination of parameters"] += 1
         if unusable:
