@@ -89,17 +89,7 @@ def _contradictions(graphs: MachineGraphs) -> Shown:
         for is_contradicted in graph.contradictions()
     ]
     by_chance = round(_BY_CHANCE * len(checks))
-    pairs = quantities.counted(len(checks), "measured pair")
-    text = (
-        f"{sum(checks)} of {pairs} disagree with what all other comparisons say of the same two "
-        f"versions; {by_chance} would by chance."
-    )
-    return {
-        "checked": len(checks),
-        "count": sum(checks),
-        "by_chance": by_chance,
-        "text": text if checks else "",
-    }
+    return {"checked": len(checks), "count": sum(checks), "by_chance": by_chance}
 
 
 def _noise(contents: Contents) -> list[str]:
