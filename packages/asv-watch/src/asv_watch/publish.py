@@ -34,9 +34,7 @@ def publish() -> None:
     root = Path.cwd()
     request = read_request(load_settings(root), root)
     print("publishing", flush=True)
-    damage = publish_site(request, warn=lambda text: print(f"  {text}", flush=True))
-    if damage:
-        raise WatchError(damage)
+    publish_site(request, warn=lambda text: print(f"  {text}", flush=True))
     site = os.path.relpath(request.configuration.site, root)
     print(f"the site is in {site}/: open its index.html")
 

@@ -44,17 +44,17 @@ class PublishRequest(msgspec.Struct, frozen=True):
     project: Project
 
 
-def setup(publish: Callable[[PublishRequest, Any], int]) -> None:
+def setup(publish: Callable[[PublishRequest, Any], None]) -> None:
     """Replace what `asv publish` does; called when asv loads the plugin.
 
-    ``publish`` is given the request and asv's log, and returns the exit status.
+    ``publish`` is given the request and asv's log.
     """
 
-    def run(_: Any, conf: Any, range_spec: str | None = None, pull: bool = True) -> int:
+    def run(_: Any, conf: Any, range_spec: str | None = None, pull: bool = True) -> None:
         try:
             root = Path.cwd()
             conf.declared = read_declared(conf, root)  # as `load_settings` does
-            return publish(read_request(conf, root, range_spec, fetch=pull), log)
+            publish(read_request(conf, root, range_spec, fetch=pull), log)
         except WatchError as error:
             # asv prints a UserError as one line and exits with status 1.
             raise UserError(printable(str(error))) from error

@@ -18,6 +18,7 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from asv_watch.asv.publish_hook import Project, PublishRequest
+from asv_watch.errors import WatchError
 from asv_watch.site.about_data import about_data
 from asv_watch.site.change_data import cause, change_id, recent_changes, size
 from asv_watch.site.contents import Contents, read_contents
@@ -72,17 +73,14 @@ def publish_site(
     *,
     warn: Callable[[str], None],
     inform: Callable[[str], None] = lambda text: None,
-) -> str:
+) -> None:
     """Publish the site of a project from its stored results.
 
     ``warn`` is told of each line of the record that was left out, and ``inform`` where the site is
     and what it leaves out.
 
-    Returns:
-        Which results had to be left out because they are damaged; empty if none.
-
     Raises:
-        WatchError: the site cannot be written; the old one stays.
+        WatchError: the site cannot be written, and the old one stays; or it lacks damaged results.
     """
     configuration, declared = request.configuration, request.configuration.declared
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")  # for reproducible builds
@@ -108,14 +106,12 @@ def publish_site(
     for problem in history.problems:
         if problem not in damaged[:1]:
             warn(printable(f"left out of the site: {problem.path}: {problem.message}"))
-    if not damaged:
-        return ""
-    others = f" and {len(damaged) - 1} more" if len(damaged) > 1 else ""
-    return (
-        f"the site was published without {printable(damaged[0].path)} "
-        f"({printable(damaged[0].message)}){others}; "
-        "correct or remove it (`git checkout` brings a tracked file back), then publish again"
-    )
+    if damaged:
+        others = f" and {len(damaged) - 1} more" if len(damaged) > 1 else ""
+        raise WatchError(
+            f"the site was published without {damaged[0].path} ({damaged[0].message}){others}; "
+            "correct or remove it (`git checkout` brings a tracked file back), then publish again"
+        )
 
 
 def build_site(
