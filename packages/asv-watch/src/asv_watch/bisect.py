@@ -25,7 +25,7 @@ from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.graph import CaseGraph
 from asv_watch.options import SIDE, Machine, OneCase
 from asv_watch.statistics import rule
-from asv_watch.statistics.rule import MINIMUM_EFFECT, Answer, judged
+from asv_watch.statistics.rule import MINIMUM_EFFECT, Answer
 from asv_watch.text import quantities
 from asv_watch.versions.git import ask_git, commits_changing
 
@@ -79,12 +79,17 @@ _ATTEMPTS = 2
 class Culprit:
     """A change between two versions, measured."""
 
-    before: Side
-    after: Side
+    commit: str
+    """Full hash of the version after it."""
+    cause: str
+    """The commit or the release that made it."""
     between: int
     """Number of versions between the two, which could not be measured or gave no clear result;
     the change may lie in any of them."""
     ratio: Ratio
+
+    def __str__(self) -> str:
+        return f"{self.ratio}: {self.cause}"
 
 
 @dataclass
@@ -112,6 +117,20 @@ class _Bisection:
         assert ratio is not None  # noqa: S101 - both were measured together
         return ratio
 
+    def culprit(self, before: int, after: int) -> Culprit:
+        """Name what made the change between two candidates."""
+        commit, environment = self.candidates[after]
+        cause = environment.label
+        if environment == self.candidates[before][1]:
+            repository = self.workplace.configuration.repository
+            cause = ask_git(repository, "log", "-1", "--format=%h %s", commit)
+        between = after - before - 1
+        if between:
+            earlier = "the version" if between == 1 else f"one of {between} versions"
+            cause += f", or {earlier} before it, without a clear result"
+        cause += f" (after {self.side(before).name})"
+        return Culprit(commit, cause, between, ratio=self.ratio(before, after))
+
     def split(self, before: int, after: int, midpoint: int) -> tuple[Answer, Answer]:
         """Compare a midpoint with both ends, as `Split` does."""
         self._measure(before, midpoint, after)
@@ -129,8 +148,7 @@ class _Bisection:
                 break
         word = answer.value
         if answer is Answer.DIFFERENT:
-            direction = judged(is_more=ratio.ratio > 1, higher_is_better=ratio.higher_is_better)
-            word = answers.word_of(direction, ratio.metric)
+            word = answers.word_of(ratio.verdict, ratio.metric)
         print(f"  {word}: {ratio}", flush=True)
         return answer
 
@@ -190,12 +208,7 @@ def find_culprits(
         change = abs(math.log(whole.ratio))
         bisection.resolution = max(MINIMUM_EFFECT, math.expm1(change * _RESOLUTION))
     return [
-        Culprit(
-            bisection.side(before),
-            bisection.side(after),
-            between=after - before - 1,
-            ratio=bisection.ratio(before, after),
-        )
+        bisection.culprit(before, after)
         for before, after in narrow(range(len(candidates)), bisection.split)
     ]
 
@@ -264,25 +277,11 @@ def bisect(
         print("\nThe ends of the range do not differ.")
     answer = answers.Answer("bisect", before, after)
     for culprit in culprits:
-        print(f"\n{describe_culprit(workplace.configuration.repository, culprit)}")
-        assert culprit.after.version is not None  # noqa: S101 - candidates are commits
+        print(f"\n{culprit}")
         difference = answers.measured_difference(culprit.ratio, workplace.machine)
-        difference.commits = [culprit.after.version.commit]
+        difference.commits = [culprit.commit]
         if culprit.between:
             difference.reason = f"or one of {culprit.between} versions before it, without a result"
         answer.differences.append(difference)
     answers.write_answer(answer, json_file)
     return status
-
-
-def describe_culprit(repository: Path, culprit: Culprit) -> str:
-    """Return the size of a change and the commit or release that made it."""
-    before, after = culprit.before, culprit.after
-    assert after.version is not None  # noqa: S101 - candidates are commits
-    cause = after.environment.label
-    if before.environment == after.environment:
-        cause = ask_git(repository, "log", "-1", "--format=%h %s", after.version.commit)
-    if culprit.between:
-        earlier = "the version" if culprit.between == 1 else f"one of {culprit.between} versions"
-        cause += f", or {earlier} before it, without a clear result"
-    return f"{culprit.ratio}: {cause} (after {before.name})"

@@ -11,7 +11,7 @@ from typing import Literal
 
 from asv_watch.asv.selection import EVERYTHING, Selection
 from asv_watch.asv.settings import EnvironmentSpec
-from asv_watch.bisect import candidates_between, describe_culprit, find_culprits
+from asv_watch.bisect import candidates_between, find_culprits
 from asv_watch.compare.report import differences_of
 from asv_watch.comparison import Kind, import_case
 from asv_watch.engine import cases as suites
@@ -309,7 +309,7 @@ def examine_task(
         candidates = candidates_between(workplace, old, new)
         culprits = find_culprits(workplace, case, candidates)
         for culprit in culprits:
-            print(f"  {describe_culprit(workplace.configuration.repository, culprit)}", flush=True)
+            print(f"  {culprit}", flush=True)
         narrowed = any(culprit.between + 2 < len(candidates) for culprit in culprits)
         return "" if narrowed else "no commit between the two gave a clear result"
 
