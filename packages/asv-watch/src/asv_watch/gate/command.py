@@ -17,7 +17,7 @@ from asv_watch.engine import cases as suites
 from asv_watch.engine.measuring import MOST_TOGETHER, measure_cases
 from asv_watch.engine.processes import Round
 from asv_watch.engine.rounds import Sampling
-from asv_watch.engine.workplace import Side, Workplace, open_workplace, side
+from asv_watch.engine.workplace import Workplace, open_workplace, side
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.files import write_output
 from asv_watch.gate.changes import measured_files, read_changes
@@ -32,7 +32,7 @@ from asv_watch.gate.result import (
     sentence,
     verdict_line,
 )
-from asv_watch.judge.graph import MachineGraphs, machine_graphs
+from asv_watch.judge.graph import machine_graphs
 from asv_watch.machine.budget import Budget, BudgetSpentError, parse_duration_s
 from asv_watch.options import Machine, Release
 from asv_watch.progress import Display, human_time, time_left
@@ -120,8 +120,7 @@ def gate(
         )
         try:
             with budget.enforced():
-                sides = _build(workplace, (merge_base, newest), release, budget)
-                _measure(workplace, sides, selection, result, budget)
+                _Gate(workplace, result, budget, release).run(selection)
         except BudgetSpentError:
             print("the limit was reached before anything could be measured", flush=True)
         result.seconds = round(limit_s - budget.left_s, 1)
@@ -146,105 +145,6 @@ def _expected_changes(
     return expected_changes(content.encode(), commits)
 
 
-def _build(
-    workplace: Workplace, commits: tuple[str, str], release: str, budget: Budget
-) -> tuple[Side, Side]:
-    """Build the head and then the base; return them in the order of the commits."""
-    base, head = commits
-    display = Display()
-    with display.during(f"building the head {head[:8]}", budget):
-        head_side = side(workplace, head, release)
-    with display.during(f"building the base {base[:8]}", budget):
-        base_side = side(workplace, base, release)
-    print(f"base: {base_side.name}\nhead: {head_side.name}", flush=True)
-    return base_side, head_side
-
-
-def _measure(
-    workplace: Workplace,
-    sides: tuple[Side, Side],
-    selection: Selection,
-    result: GateResult,
-    budget: Budget,
-) -> None:
-    """Choose cases and measure them; the result gets all of them.
-
-    Cases that asv.conf.json lets the gate ignore, and suites that cannot be imported on the base
-    either, are skipped; cases of a suite that fails on the head alone have failed.
-    """
-    with Display().during("listing the cases", budget):
-        import_s = _SHARE_OF_AN_IMPORT * result.limit_s
-        listing = suites.list_benchmarks(workplace, sides, selection.pattern, import_s)
-    chosen = suites.choose_cases(listing.benchmarks, selection, workplace.declared)
-    ignored = [case for case in chosen if case.ignored and case.is_timed]
-    if ignored:
-        print(f"{quantities.counted(len(ignored), 'case')} ignored, as asv.conf.json declares")
-    wanted = [case for case in chosen if not case.ignored]
-    timed = [case for case in wanted if case.is_timed]
-    if 0 < len(timed) < len(wanted):
-        print(
-            f"{quantities.counted(len(wanted) - len(timed), 'case')} left out for measuring no "
-            "time; `asv-watch compare --values` compares such cases"
-        )
-    listed = timed or wanted
-    failed = {
-        case.name: f"its suite cannot be imported: {error}"
-        for suite, error in listing.failures.items()
-        for case in listed
-        if case.name.startswith(f"{suite}.")
-    }
-    skipped = {
-        suite: f"cannot be imported: {listing.failures[suite]}" for suite in listing.left_out
-    } | {case.name: f"ignored: {case.ignored}" for case in ignored}
-    listed = [case for case in listed if case.name not in failed]
-    order = Choice(listed, budget)
-    if not selection.pattern:
-        order = _touched(workplace, result, listing.benchmarks, listed, budget)
-    result.available = len(listed)
-    result.thresholds = {c.name: parse_share(c.threshold) for c in listed if c.threshold}
-    with order.profiling(sides[1]):
-        order.profile_for(SHARE_OF_PROFILING * result.limit_s)
-        graphs = machine_graphs(workplace.configuration.results, workplace.machine)
-        metric: Metric = "time" if all(case.is_timed for case in listed) else "memory"
-        between = quantities.share(graphs.usual_between[metric])
-        source = f"as the comparisons of {workplace.machine} show"
-        if not graphs.commits:
-            source = f"assumed, because {workplace.machine} has no stored comparisons"
-        print(f"intervals include a scatter of {between} between hours, {source}", flush=True)
-        result.is_prepared = True
-        GateMeasurement(sides, result, budget, graphs).run(order)
-    result.failed |= failed
-    result.skipped |= skipped
-
-
-def _touched(
-    workplace: Workplace,
-    result: GateResult,
-    benchmarks: suites.Benchmarks,
-    listed: Sequence[suites.MeasurableCase],
-    budget: Budget,
-) -> Choice:
-    """Choose the cases that a diff may have made slower; none if it changed no measured code."""
-    ready_s = result.limit_s - budget.left_s
-    profiling_s = budget.left_s - _LEAST_SHARE_OF_MEASURING * result.limit_s
-    configuration = workplace.configuration
-    files = measured_files(configuration, result.base, result.head)
-    changes = read_changes(configuration.repository, result.base, result.head, files)
-    counted = quantities.counted(len(files), "changed file")
-    if changes.is_traceable and not changes.functions:
-        print(f"{counted}, none of which changes measured code", flush=True)
-        return Choice((), budget)
-    print(f"{counted}, {quantities.counted(len(listed), 'case')}", flush=True)
-    if profiling_s <= 0:
-        print(
-            f"building and listing took {human_time(ready_s)} of {human_time(result.limit_s)}: no "
-            "case is profiled, those whose text names what changed are measured first",
-            flush=True,
-        )
-    texts = {str(benchmark["name"]): str(benchmark["code"]) for benchmark in benchmarks}
-    return Choice(listed, budget, texts, changes, profiling_s)
-
-
 def _find_commits(repository: Path, base: str, head: str) -> tuple[str, str]:
     """Find the newest commit that both sides have, and the head."""
     commits = []
@@ -262,17 +162,100 @@ def _find_commits(repository: Path, base: str, head: str) -> tuple[str, str]:
     return merge_base, commits[1]
 
 
-class GateMeasurement:
-    """The cases that a gate measures on both sides."""
+class _Gate:
+    """Both commits of a gate, built; its result gets each case as soon as it is measured."""
 
     def __init__(
-        self, sides: tuple[Side, Side], result: GateResult, budget: Budget, graphs: MachineGraphs
+        self, workplace: Workplace, result: GateResult, budget: Budget, release: str
     ) -> None:
-        """Begin; ``result`` gets each case as soon as it is measured."""
-        self._sides, self._result, self._budget, self._graphs = sides, result, budget, graphs
+        """Build the head and then the base."""
+        self._workplace, self._result, self._budget = workplace, result, budget
+        display = Display()
+        with display.during(f"building the head {result.head[:8]}", budget):
+            head = side(workplace, result.head, release)
+        with display.during(f"building the base {result.base[:8]}", budget):
+            base = side(workplace, result.base, release)
+        print(f"base: {base.name}\nhead: {head.name}", flush=True)
+        self._sides = base, head
+        self._graphs = machine_graphs(workplace.configuration.results, workplace.machine)
         self._first: dict[str, Comparison] = {}
 
-    def run(self, order: Choice) -> None:
+    def run(self, selection: Selection) -> None:
+        """Choose cases and measure them.
+
+        Cases that asv.conf.json lets the gate ignore, and suites that cannot be imported on the
+        base either, are skipped; cases of a suite that fails on the head alone have failed.
+        """
+        workplace, result = self._workplace, self._result
+        with Display().during("listing the cases", self._budget):
+            import_s = _SHARE_OF_AN_IMPORT * result.limit_s
+            listing = suites.list_benchmarks(workplace, self._sides, selection.pattern, import_s)
+        chosen = suites.choose_cases(listing.benchmarks, selection, workplace.declared)
+        ignored = [case for case in chosen if case.ignored and case.is_timed]
+        if ignored:
+            print(f"{quantities.counted(len(ignored), 'case')} ignored, as asv.conf.json declares")
+        wanted = [case for case in chosen if not case.ignored]
+        timed = [case for case in wanted if case.is_timed]
+        if 0 < len(timed) < len(wanted):
+            counted = quantities.counted(len(wanted) - len(timed), "case")
+            print(
+                f"{counted} left out for measuring no time; `asv-watch compare --values` compares "
+                "such cases"
+            )
+        listed = timed or wanted
+        failed = {
+            case.name: f"its suite cannot be imported: {error}"
+            for suite, error in listing.failures.items()
+            for case in listed
+            if case.name.startswith(f"{suite}.")
+        }
+        result.skipped = {
+            suite: f"cannot be imported: {listing.failures[suite]}" for suite in listing.left_out
+        } | {case.name: f"ignored: {case.ignored}" for case in ignored}
+        listed = [case for case in listed if case.name not in failed]
+        order = Choice(listed, self._budget)
+        if not selection.pattern:
+            order = self._touched(listing.benchmarks, listed)
+        result.available = len(listed)
+        result.thresholds = {c.name: parse_share(c.threshold) for c in listed if c.threshold}
+        with order.profiling(self._sides[1]):
+            order.profile_for(SHARE_OF_PROFILING * result.limit_s)
+            metric: Metric = "time" if all(case.is_timed for case in listed) else "memory"
+            between = quantities.share(self._graphs.usual_between[metric])
+            source = f"as the comparisons of {workplace.machine} show"
+            if not self._graphs.commits:
+                source = f"assumed, because {workplace.machine} has no stored comparisons"
+            print(f"intervals include a scatter of {between} between hours, {source}", flush=True)
+            result.is_prepared = True
+            self._measure_all(order)
+        result.failed |= failed  # not before, since a gate ends when a measured case has failed
+
+    def _touched(
+        self, benchmarks: suites.Benchmarks, listed: Sequence[suites.MeasurableCase]
+    ) -> Choice:
+        """Choose the cases that a diff may have made slower; none if no measured code changed."""
+        result, budget = self._result, self._budget
+        ready_s = result.limit_s - budget.left_s
+        profiling_s = budget.left_s - _LEAST_SHARE_OF_MEASURING * result.limit_s
+        configuration = self._workplace.configuration
+        files = measured_files(configuration, result.base, result.head)
+        changes = read_changes(configuration.repository, result.base, result.head, files)
+        counted = quantities.counted(len(files), "changed file")
+        if changes.is_traceable and not changes.functions:
+            print(f"{counted}, none of which changes measured code", flush=True)
+            return Choice((), budget)
+        print(f"{counted}, {quantities.counted(len(listed), 'case')}", flush=True)
+        if profiling_s <= 0:
+            print(
+                f"building and listing took {human_time(ready_s)} of "
+                f"{human_time(result.limit_s)}: no case is profiled, those whose text names what "
+                "changed are measured first",
+                flush=True,
+            )
+        texts = {str(benchmark["name"]): str(benchmark["code"]) for benchmark in benchmarks}
+        return Choice(listed, budget, texts, changes, profiling_s)
+
+    def _measure_all(self, order: Choice) -> None:
         """Measure group after group until the gate fails or the time is over.
 
         A group is finished before another begins, and none begins that would not be finished in
