@@ -88,25 +88,26 @@ class _Night:
     def __init__(self, workplace: Workplace, selection: Selection, part: tuple[int, int]) -> None:
         self._workplace = workplace
         root, configuration = workplace.root, workplace.configuration
+        repository, declared = configuration.repository, configuration.declared
         self._tally = Tally()
+        self._commits = read_commits(repository, configuration.branch)
         paths = configuration.measured_paths
-        self._changing = frozenset(
-            commits_changing(configuration.repository, configuration.branch, paths)
-        )
-        """Hashes of the commits that can change a measured value."""
+        hashes = frozenset(commits_changing(repository, configuration.branch, paths))
+        changing = [commit for commit in self._commits if commit.hash in hashes]
         suites = [
             ask_git(root, "rev-parse", f"HEAD:./{path.relative_to(root)}")
             for path in (configuration.suites, settings_file(root))
         ]
         attempts = Attempts(workplace.results, " ".join(suites), time.time)
         reference: Version | None = None
-        if configuration.declared.reference:
+        if declared.reference:
             try:
                 reference = reference_side(workplace).version
             except (MachineError, WatchError) as error:
                 self._tally.failures.append(f"the reference failed: {error}")
+        commits = since(declared.oldest_commit, changing, repository)
         self._state = NightState(
-            workplace, selection, attempts, (), History(), time.time(), reference, part
+            workplace, selection, attempts, commits, History(), time.time(), reference, part
         )
         self._read_results()
 
@@ -177,19 +178,14 @@ class _Night:
 
     def _read_results(self) -> None:
         configuration = self._workplace.configuration
-        commits = read_commits(configuration.repository, configuration.branch)
-        history = History()
         with contextlib.suppress(WatchError):  # nothing was ever measured here
             history = load_history(
                 configuration.results,
-                commits,
+                self._commits,
                 self._workplace.machine,
                 layout=configuration.declared.layout,
             )
-        changing = [commit for commit in commits if commit.hash in self._changing]
-        oldest = configuration.declared.oldest_commit
-        wanted = since(oldest, changing, configuration.repository)
-        self._state = dataclasses.replace(self._state, commits=wanted, history=history)
+            self._state = dataclasses.replace(self._state, history=history)
 
     def _report_remaining(self) -> None:
         state, workplace, attempts = self._state, self._workplace, self._state.attempts
