@@ -164,7 +164,7 @@ def failed_releases(comparisons: Sequence[Comparison], requirement: str) -> dict
             if imported or comparison.numbers(index):
                 reasons[version.release] = comparison.failed.get(index, "")
             if imported and index in comparison.failed:
-                break  # those after it were not tried
+                break  # those after it may not have been tried
     return {release: reason for release, reason in reasons.items() if reason}
 
 

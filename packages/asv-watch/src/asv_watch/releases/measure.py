@@ -162,26 +162,29 @@ def measure_releases(
     for number, chain in enumerate(chains, start=1):
         missing = names if again else chain[0].missing(names)
         chosen = [case for case in cases if case.name in missing]
-        check_room(workplace.configuration, tuple(oldest_to_newest(chain)))
+        releases = oldest_to_newest(chain)
+        check_room(workplace.configuration, tuple(releases))
         usable = []
-        tried: dict[Path, WatchError | None] = {}
         try:
+            reasons = {release.folder: _install(workplace, release) for release in releases}
             for pair in chain:
-                sides = [_side(package, release) for release in (pair.before, pair.after)]
-                try:
-                    _install(workplace, sides, tried)
+                named = enumerate(reasons[each.folder] for each in (pair.before, pair.after))
+                failed = {index: reason for index, reason in named if reason}
+                if not failed:
                     usable.append(pair)
-                except WatchError as error:
-                    yield pair, error
+                    continue
+                sides = [_side(package, release) for release in (pair.before, pair.after)]
+                imports = import_case(pair.after.release.name)
+                without_cases = Comparison(imports, int(time.time()), failed=failed)
+                measure(workplace, sides, [], "release", extra=[without_cases])
+                yield pair, WatchError(next(iter(failed.values())))
             for joined in release_chains(usable, None, len(chain) + 1):
                 yield from _compare(workplace, joined, package, chosen)
         except MachineError:
-            remove_environments(oldest_to_newest(chain))
+            remove_environments(releases)
             raise
         needed = [release for later in chains[number:] for release in oldest_to_newest(later)]
-        remove_environments(
-            release for release in oldest_to_newest(chain) if release not in needed
-        )
+        remove_environments(release for release in releases if release not in needed)
 
 
 def _compare(
@@ -235,29 +238,16 @@ def _side(package: Side, release: EnvironmentSpec) -> Side:
     )
 
 
-def _install(
-    workplace: Workplace, sides: Sequence[Side], tried: dict[Path, WatchError | None]
-) -> None:
-    """Install and import both releases; if one fails, store that as a comparison without cases.
-
-    Those that were ``tried``, by folder, are not installed again.
-    """
-    for index, side in enumerate(sides):
-        release = side.environment
-        if release.folder not in tried:
-            tried[release.folder] = None
-            try:
-                make_environment(workplace.root, workplace.configuration.repository, release)
-                _import_seconds(release)  # compiles the package's Python files
-                if workplace.declared.facts_script is not None:
-                    _run_script(release, workplace.declared.facts_script)
-            except WatchError as error:
-                tried[release.folder] = error
-        if (reason := tried[release.folder]) is not None:
-            name = import_case(release.release.name)
-            failed = Comparison(name, int(time.time()), failed={index: str(reason)})
-            measure(workplace, sides, [], "release", extra=[failed])
-            raise reason
+def _install(workplace: Workplace, release: EnvironmentSpec) -> str:
+    """Install and import a release; return why that is impossible, or nothing."""
+    try:
+        make_environment(workplace.root, workplace.configuration.repository, release)
+        _import_seconds(release)  # compiles the package's Python files
+        if workplace.declared.facts_script is not None:
+            _run_script(release, workplace.declared.facts_script)
+    except WatchError as error:
+        return str(error)
+    return ""
 
 
 def _run_script(release: EnvironmentSpec, script: Path, *arguments: str) -> str:
