@@ -158,9 +158,7 @@ def seasonal_series(rows: int, season: int, noise: float, columns: int = 2) -> n
 
 def data_of(values: np.ndarray, season: int | None = None, **options: Any) -> Any:
     names = [str(column) for column in range(values.shape[1])]
-    return split_series(
-        "a test", torch.from_numpy(values), names, DataOptions(**options), "a test", season
-    )
+    return split_series("a test", values, names, DataOptions(**options), "a test", season)
 
 
 @given(season=st.integers(3, 40), seed=st.integers(0, 100))

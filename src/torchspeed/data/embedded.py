@@ -70,7 +70,7 @@ def load_el_nino(options: DataOptions) -> Data:
     file = resources.files("statsmodels") / "datasets/elnino/elnino.csv"
     # The year, and a column for each month.
     years = np.loadtxt(str(file), delimiter=",", skiprows=1)
-    values = torch.from_numpy(years[:, 1:].reshape(-1, 1)).float()
+    values = years[:, 1:].reshape(-1, 1)
     source = (
         "sea surface temperature off Peru, °C, 732 months from 1950 to 2010 (NOAA's ERSST.V3B, "
         "region Nino 1+2, public domain, with statsmodels)"
@@ -82,8 +82,7 @@ def load_el_nino(options: DataOptions) -> Data:
 def load_eeg(options: DataOptions) -> Data:
     """Return windows of 800 samples of the potential at four electrodes."""
     file = resources.files("matplotlib") / "mpl-data/sample_data/eeg.dat"
-    samples = np.fromfile(str(file), dtype=np.float64).reshape(-1, len(EEG_ELECTRODES))
-    values = torch.from_numpy(samples).float()
+    values = np.fromfile(str(file), dtype=np.float64).reshape(-1, len(EEG_ELECTRODES))
     source = "brain waves at 4 electrodes, 80 samples a second (matplotlib sample data)"
     return split_series("eeg", values, EEG_ELECTRODES, options, source)
 
@@ -107,7 +106,7 @@ def load_lorenz(options: DataOptions) -> Data:
         fourth = slope(state + step * third)
         state = state + step / 6 * (first + 2 * second + 2 * third + fourth)
         states.append(state)
-    values = torch.from_numpy(np.array(states[LORENZ_STEPS - 1 :: LORENZ_STEPS])).float()
+    values = states[LORENZ_STEPS - 1 :: LORENZ_STEPS]
     source = "states of Lorenz's equations (Deterministic Nonperiodic Flow, 1963), every 0.1"
     return split_series("lorenz", values, ("x", "y", "z"), options, source)
 

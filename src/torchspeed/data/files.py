@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import torch
 
 from torchspeed.data.dataset import Data
 from torchspeed.data.options import DATA, DataOptions
@@ -56,23 +55,17 @@ def load_published(name: str, options: DataOptions) -> Data:
             f"{path} is missing or not as it was published; pass --download to fetch {url}, or "
             "--data-dir DIR where it lies"
         )
-    return _split(
-        name, read_table(path), options, f"{DATA[name][1].partition(';')[0]} ({url})", season
-    )
+    table = read_table(path)
+    source = f"{DATA[name][1].partition(';')[0]} ({url})"
+    return split_series(name, table.to_numpy(), list(table.columns), options, source, season)
 
 
 def load_csv(path: Path, options: DataOptions) -> Data:
     """Return any table in a text file as a series, oldest row first."""
     table = read_table(path)
     shown = [*table.columns[:8], "…"] if table.shape[1] > 8 else table.columns
-    return _split(path.name, table, options, f"{path}: {len(table)} rows of {', '.join(shown)}")
-
-
-def _split(
-    name: str, table: pd.DataFrame, options: DataOptions, source: str, season: int | None = None
-) -> Data:
-    values = torch.from_numpy(table.to_numpy(copy=True))
-    return split_series(name, values, list(table.columns), options, source, season)
+    source = f"{path}: {len(table)} rows of {', '.join(shown)}"
+    return split_series(path.name, table.to_numpy(), list(table.columns), options, source)
 
 
 def read_table(path: Path) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 from torch.utils.data import Dataset
 
@@ -92,7 +92,7 @@ def rows_of(items: Dataset[Any], indices: NDArray[np.int64]) -> tuple[Tensor, Te
 
 def split_series(
     name: str,
-    values: Tensor,
+    values: ArrayLike,
     names: Sequence[str],
     options: DataOptions,
     source: str,
@@ -100,8 +100,8 @@ def split_series(
 ) -> Data:
     """Cut a series, oldest row first, into windows to train on, to validate with and to test on.
 
-    Values are (rows, columns) in float32, ``names`` those of the columns, and ``season`` the rows
-    per season, where the frequency of the data is known.
+    Values are (rows, columns), ``names`` those of the columns, and ``season`` the rows per season,
+    where the frequency of the data is known. The windows are in float32.
 
     Raises:
         TorchspeedError: there is no such target, or the series is too short for window and
@@ -109,15 +109,16 @@ def split_series(
     """
     target = _target(options.target, names, name)
     window = options.window or USUAL_WINDOW
-    rows, features = values.shape
+    series = torch.from_numpy(np.array(values, dtype=np.float32))
+    rows, features = series.shape
     cuts = (0, int(rows * VALIDATION_BEGINS), int(rows * TEST_BEGINS), rows)
     if options.anomalies and not (season and season <= cuts[1]):
         why = (
             f"has {cuts[1]} rows to train on, no whole season" if season else "has no known season"
         )
         raise TorchspeedError(f"{name} {why}; leave out --anomalies")
-    scale = Scale.of(values[: cuts[1]], season if options.anomalies else None)
-    scaled = scale.normalise(values)
+    scale = Scale.of(series[: cuts[1]], season if options.anomalies else None)
+    scaled = scale.normalise(series)
     train, validation, test = (
         Windows(scaled, window, options.horizon, target, range(first, last),
                 every_step=options.every_step)
