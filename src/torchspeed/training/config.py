@@ -82,13 +82,10 @@ class RunConfig(DataOptions):
         ``stored`` is `as_dict` of that run. ``free`` options may differ; the folder of the data
         always may.
         """
-        ours, theirs = (
-            {**config.get("data_options", {}), **config, "data_options": None}
-            for config in (self.as_dict(), stored)
-        )
-        for name in ours:
-            if name not in {*free, "data_dir", "download"} and theirs.get(name) != ours[name]:
-                return f"another {name} ({theirs.get(name)!r}, now {ours[name]!r})"
+        theirs = stored | stored.get("data_options", {})
+        for name, ours in asdict(self).items():
+            if name not in {*free, "data_dir", "download"} and theirs.get(name) != ours:
+                return f"another {name} ({theirs.get(name)!r}, now {ours!r})"
         return None
 
 
