@@ -109,7 +109,7 @@ _LONGEST_LINE = 1 << 20
 """Bytes; the rest of a longer line counts as the next one."""
 
 
-class TooMuchMemoryError(Exception):
+class TooMuchMemoryError(WatchError):
     """A process and its descendants use more memory than they may; the message says so."""
 
 

@@ -113,8 +113,6 @@ def run_command(
         except TimeoutError:
             late = MachineError if installs else WatchError
             raise late(f"no answer after {timeout_s:g} s; try again later") from None
-        except children.TooMuchMemoryError as error:
-            raise WatchError(str(error)) from None
     if child.process.returncode:
         raise find_cause(errors, child.process.returncode, installs=installs)
     return str(printed)
