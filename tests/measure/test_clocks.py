@@ -54,8 +54,9 @@ def test_a_devices_clock_is_read_when_it_has_finished(monkeypatch: pytest.Monkey
 def test_passes_are_compared_with_what_surrounds_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clocks, "seconds_per_call", lambda run, _clock: run())
     speeds = iter(range(100))
-    runs = (lambda: 5.0), (lambda: 7.0)
-    first, second = interleaved(runs, lambda: [next(speeds), 1.0], "cpu")
+    runs = {"a": lambda: 5.0, "b": lambda: 7.0}
+    measured = interleaved(runs, lambda: {"a": next(speeds), "b": 1.0}, "cpu")
+    first, second = measured["a"], measured["b"]
     assert first[:3] == [(5.0, 0.5), (5.0, 1.5), (5.0, 2.5)]
     assert set(second) == {(7.0, 1.0)}
     assert 3 <= len(first) == len(second) <= 10

@@ -53,10 +53,11 @@ def test_a_floor_is_flops_or_bytes_over_their_rates(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(floor, "seconds_per_call", lambda *_: CONVOLUTION_FLOPS / 2e9)
     copied = 2**20
     bandwidth = copied / (CONVOLUTION_FLOPS / 2e9)
-    works = [PassWork(int(4e12), copied), PassWork(1, copied)]
-    assert floors_on(peak, works)() == pytest.approx([4e12 / 2e9, copied / bandwidth])
+    works = {"large": PassWork(int(4e12), copied), "small": PassWork(1, copied)}
+    bounds = {"large": 4e12 / 2e9, "small": copied / bandwidth}
+    assert floors_on(peak, works)() == pytest.approx(bounds)
     monkeypatch.setattr(peak, "measure", lambda: 4e9)
-    assert floors_on(peak, works)()[0] == pytest.approx(4e12 / 4e9)
+    assert floors_on(peak, works)()["large"] == pytest.approx(4e12 / 4e9)
 
 
 def test_flops_of_the_convolution_are_those_that_torch_counts() -> None:

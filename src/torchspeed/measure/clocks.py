@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 
 import torch
 
@@ -55,29 +55,31 @@ def seconds_per_call(run: Callable[[], object], clock: Clock, at_least: float = 
 
 
 def interleaved(
-    runs: Sequence[Callable[[], object]], reference: Callable[[], Sequence[float]], device: str
-) -> list[list[tuple[float, float]]]:
+    runs: Mapping[str, Callable[[], object]],
+    reference: Callable[[], dict[str, float]],
+    device: str,
+) -> dict[str, list[tuple[float, float]]]:
     """Time passes and measure what they are compared with in turn, within `ROUNDS`.
 
     What slows the machine for a while slows both, so it cancels in their ratio. ``reference``
-    measures the device now, and returns a value for each pass.
+    measures the device now, and returns a value for each pass by its name.
 
     Returns:
         For each pass and round its seconds, and the mean of the reference just before and after.
     """
-    for run in runs:
+    for run in runs.values():
         run()  # compiles and warms up; a pass of seconds gets no other warm-up
     clock = clock_for(device)
     least, most = ROUNDS
-    measured: list[list[tuple[float, float]]] = [[] for _ in runs]
+    measured: dict[str, list[tuple[float, float]]] = {name: [] for name in runs}
     begun = time.perf_counter()
     before = reference()
     for done in range(most):
         if done >= least and time.perf_counter() - begun >= SECONDS:
             break
-        times = [seconds_per_call(run, clock) for run in runs]
+        times = {name: seconds_per_call(run, clock) for name, run in runs.items()}
         after = reference()
-        for index, seconds in enumerate(times):
-            measured[index].append((seconds, (before[index] + after[index]) / 2))
+        for name, seconds in times.items():
+            measured[name].append((seconds, (before[name] + after[name]) / 2))
         before = after
     return measured

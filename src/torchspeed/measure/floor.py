@@ -6,7 +6,7 @@ doi:10.1145/1498765.1498785).
 """
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -16,7 +16,7 @@ import torch
 from torchspeed.measure.clocks import clock_for, interleaved, seconds_per_call
 from torchspeed.measure.passes import passes
 from torchspeed.measure.peak import Peak
-from torchspeed.measure.work import CountablePasses, count, parameter_bytes
+from torchspeed.measure.work import work_of
 
 SMALLEST_COPY = {"cpu": 2**18, "cuda": 2**26}
 """Bytes read and written by the smallest copy that a bandwidth is measured with; a smaller one
@@ -56,30 +56,26 @@ def floor_of(
     Raises:
         ValueError: no such workload or mode, or a batch below 1.
     """
-    floors = floors_on(peak, pass_works(workload, batch))
+    work = work_of(workload, batch)
+    resident = work.parameter_bytes + work.input_bytes
+    works = {
+        "forward": PassWork(work.forward.flops, resident + work.output_bytes),
+        # The gradients of parameters and inputs are as large as these.
+        "backward": PassWork(work.backward.flops, 2 * (resident + work.activation_bytes)),
+    }
     timed = passes(workload, str(peak.device), batch, mode)
-    measured = interleaved((timed.forward, timed.backward), floors, str(peak.device))
+    runs = {"forward": timed.forward, "backward": timed.backward}
+    measured = interleaved(runs, floors_on(peak, works), str(peak.device))
     return {
         name: Floor(
             floor_seconds=statistics.median(floor for _, floor in pairs),
             times_floor=statistics.median(seconds / floor for seconds, floor in pairs),
         )
-        for name, pairs in zip(("forward", "backward"), measured, strict=True)
+        for name, pairs in measured.items()
     }
 
 
-def pass_works(workload: str, batch: int | None = None) -> tuple[PassWork, PassWork]:
-    """Return the work of the forward and the backward pass of a workload, counted on the CPU."""
-    counted = CountablePasses(workload, "cpu", batch)
-    resident = parameter_bytes(counted.model) + counted.inputs.nbytes
-    return (
-        PassWork(count(counted.forward).flops, resident + counted.forward().nbytes),
-        # The gradients of parameters and inputs are as large as these.
-        PassWork(count(counted.backward).flops, 2 * (resident + counted.activation_bytes())),
-    )
-
-
-def floors_on(peak: Peak, works: Sequence[PassWork]) -> Callable[[], list[float]]:
+def floors_on(peak: Peak, works: Mapping[str, PassWork]) -> Callable[[], dict[str, float]]:
     """Return a function that measures the device now and returns the floor of each pass, seconds.
 
     FLOPs run at the rate of the fastest square product or of a dense convolution, whichever is
@@ -88,19 +84,20 @@ def floors_on(peak: Peak, works: Sequence[PassWork]) -> Callable[[], list[float]
     device, clock = peak.device, clock_for(peak.device.type)
     images = torch.randn(IMAGES, CHANNELS, SIZE, SIZE, device=device)
     filters = torch.randn(CHANNELS, CHANNELS, FILTER, FILTER, device=device)
-    sizes = [max(work.moved_bytes, SMALLEST_COPY[device.type]) for work in works]
-    buffers = [torch.zeros(2, size // 8, device=device) for size in sizes]
-    copies = [partial(target.copy_, source) for source, target in buffers]
+    buffers = {}
+    for name, work in works.items():
+        size = max(work.moved_bytes, SMALLEST_COPY[device.type])
+        buffers[name] = torch.zeros(2, size // 8, device=device)
 
-    def floors() -> list[float]:
+    def floors() -> dict[str, float]:
         convolving = seconds_per_call(lambda: torch.conv2d(images, filters), clock)
         rate = max(peak.measure(), CONVOLUTION_FLOPS / convolving)
-        bandwidths = [
-            size / seconds_per_call(copy, clock) for size, copy in zip(sizes, copies, strict=True)
-        ]
-        return [
-            max(work.flops / rate, work.moved_bytes / bandwidth)
-            for work, bandwidth in zip(works, bandwidths, strict=True)
-        ]
+        found = {}
+        for name, work in works.items():
+            source, target = buffers[name]
+            copying = seconds_per_call(partial(target.copy_, source), clock)
+            bandwidth = buffers[name].nbytes / copying
+            found[name] = max(work.flops / rate, work.moved_bytes / bandwidth)
+        return found
 
     return floors

@@ -3,13 +3,13 @@
 Elementwise arithmetic is not counted, so a model of many small operators has a small share.
 """
 
-import statistics
 from dataclasses import dataclass
+from statistics import median
 
 from torchspeed.measure.clocks import interleaved
 from torchspeed.measure.passes import Passes
 from torchspeed.measure.peak import Peak
-from torchspeed.measure.work import CountablePasses, count
+from torchspeed.measure.work import work_of
 
 
 @dataclass(frozen=True)
@@ -29,16 +29,15 @@ def utilisation_of(workload: str, peak: Peak, batch: int | None = None) -> dict[
     FLOPs are the plain model's even where the tuned one runs: arithmetic that tuning adds is not
     counted.
     """
-    countable = CountablePasses(workload, "cpu", batch, implementation="plain")
-    flops_of = {name: count(getattr(countable, name)).flops for name in ("forward", "backward")}
-    del countable  # its model would lie beside the one that is timed
+    work = work_of(workload, batch, implementation="plain")
+    flops = {"forward": work.forward.flops, "backward": work.backward.flops}
     passes = Passes(workload, str(peak.device), batch)
-    runs = passes.forward, passes.backward
-    measured = interleaved(runs, lambda: [peak.measure()] * len(runs), str(peak.device))
+    runs = {"forward": passes.forward, "backward": passes.backward}
+    measured = interleaved(runs, lambda: dict.fromkeys(runs, peak.measure()), str(peak.device))
     return {
         name: Utilisation(
-            flops_per_second=statistics.median(flops / seconds for seconds, _ in pairs),
-            share_of_peak=statistics.median(flops / seconds / rate for seconds, rate in pairs),
+            flops_per_second=median(flops[name] / seconds for seconds, _ in pairs),
+            share_of_peak=median(flops[name] / seconds / rate for seconds, rate in pairs),
         )
-        for (name, flops), pairs in zip(flops_of.items(), measured, strict=True)
+        for name, pairs in measured.items()
     }

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode
 
 from torchspeed.measure.passes import Passes
 from torchspeed.models import Implementation
+from torchspeed.workloads import get_workload
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ class WorkOfWorkload:
     backward: Work
     parameter_bytes: int
     activation_bytes: int
+    input_bytes: int
+    output_bytes: int
 
 
 def count(run: Callable[[], object]) -> Work:
@@ -105,11 +108,6 @@ def dense_parts(tensor: Tensor) -> tuple[Tensor, ...]:
     return (tensor,)
 
 
-def parameter_bytes(model: nn.Module) -> int:
-    """Return the bytes of all parameters, each once."""
-    return sum(parameter.numel() * parameter.element_size() for parameter in model.parameters())
-
-
 def activation_bytes(run: Callable[[], Tensor], apart_from: list[Tensor]) -> int:
     """Return the bytes that autograd keeps for the backward pass of ``run``.
 
@@ -132,34 +130,22 @@ def activation_bytes(run: Callable[[], Tensor], apart_from: list[Tensor]) -> int
     return total
 
 
-class CountablePasses(Passes):
-    """The passes of a workload, for counting: outside ``inference_mode``."""
-
-    @torch.no_grad()
-    def forward(self) -> Tensor:
-        """Run one inference in evaluation mode and return the output."""
-        self.set_training(False)
-        output: Tensor = self.model(self.inputs)
-        return output
-
-    def activation_bytes(self) -> int:
-        """Return the bytes that autograd keeps from forward to backward."""
-        self.set_training(True)
-
-        def objective() -> Tensor:
-            return self._objective(self._call(self.inputs), self.targets)
-
-        return activation_bytes(objective, [self.inputs, *self.parameters, self.targets])
-
-
 def work_of(
     workload: str, batch: int | None = None, implementation: Implementation = "tuned"
 ) -> WorkOfWorkload:
     """Count the work of a workload on the CPU, at its own batch unless given."""
-    passes = CountablePasses(workload, "cpu", batch, implementation=implementation)
+    passes = Passes(workload, "cpu", batch, implementation=implementation)
+    model, inputs, targets = passes.model, passes.inputs, passes.targets
+    with torch.no_grad():  # `Passes.forward` enters inference mode
+        forward, output = count(lambda: model(inputs)), model(inputs)
+    backward = count(passes.backward)  # it leaves the model in training mode
+    objective = get_workload(workload).objective
+    known = [inputs, *passes.parameters, targets]
     return WorkOfWorkload(
-        count(passes.forward),
-        count(passes.backward),
-        parameter_bytes(passes.model),
-        passes.activation_bytes(),
+        forward,
+        backward,
+        parameter_bytes=sum(parameter.nbytes for parameter in model.parameters()),  # each once
+        activation_bytes=activation_bytes(lambda: objective(model(inputs), targets), known),
+        input_bytes=inputs.nbytes,
+        output_bytes=output.nbytes,
     )
