@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from torchspeed.files import write_whole
-from torchspeed.measure.clocks import clock_for, seconds_per_call
+from torchspeed.measure.clocks import clock_for, interleaved, seconds_per_call
 from torchspeed.measure.compilation import cannot_compile
 from torchspeed.measure.passes import Passes
 from torchspeed.measure.processes import keep_memory
@@ -27,16 +27,12 @@ from torchspeed.workloads import get_workload, list_workloads
 
 BATCHES = (1, 8, 32)
 """Batches that are measured beside the batch of a model's source."""
-ROUNDS = 5
-"""Rounds, each of all formulations in turn and then in the opposite order."""
-AT_LEAST_S = 0.03
-"""Seconds of calls in a row that are timed together."""
 WORTH_COMPILING = 1.05
 """A compiled formulation is chosen if it is at least so many times as fast as the eager ones."""
 
 
-def measure(workload: str, device: str, pass_name: Pass, batch: int) -> dict[str, np.ndarray]:
-    """Return the seconds of a call of each formulation in each round, interleaved."""
+def measure(workload: str, device: str, pass_name: Pass, batch: int) -> dict[str, list[float]]:
+    """Return the ratios of the eager plain formulation's time to that of each, interleaved."""
     torch.compiler.reset()  # it compiles a function for a few shapes only, and then no more
     runs: dict[str, Callable[[], object]] = {}
     modes = {"eager": ""} if cannot_compile(device) else {"eager": "", "compiled": COMPILED}
@@ -44,16 +40,12 @@ def measure(workload: str, device: str, pass_name: Pass, batch: int) -> dict[str
         for implementation in list_implementations(get_workload(workload).model):
             built = Passes(workload, device, batch, mode, implementation=implementation)
             runs[implementation + suffix] = getattr(built, pass_name)
-    for run in runs.values():
-        run()  # compiles
-    clock = clock_for(device)
-    seconds: dict[str, list[float]] = {name: [] for name in runs}
-    for _ in range(ROUNDS):
-        first = {name: seconds_per_call(run, clock, AT_LEAST_S) for name, run in runs.items()}
-        for name in reversed(runs):
-            second = seconds_per_call(runs[name], clock, AT_LEAST_S)
-            seconds[name].append((first[name] + second) / 2)
-    return {name: np.array(values) for name, values in seconds.items()}
+    plain, clock = runs.pop("plain"), clock_for(device)
+    plain()  # warms up
+    measured = interleaved(
+        runs, lambda: dict.fromkeys(runs, seconds_per_call(plain, clock)), device
+    )
+    return {name: [base / own for own, base in pairs] for name, pairs in measured.items()}
 
 
 def processor(device: str) -> str:
@@ -70,15 +62,13 @@ def measure_model(name: str, device: str) -> Choices:
     model, fastest = get_workload(name).model, dict[str, Batches]()
     for pass_name in get_args(Pass):
         for batch in sorted({*BATCHES, get_workload(name).batch}):
-            seconds = measure(name, device, pass_name, batch)
-            speeds: dict[str, float] = {}
-            for formulation, own in seconds.items():
-                low, median, high = np.percentile(seconds["plain"] / own, (25, 50, 75)).tolist()
+            speeds = {"plain": 1.0}
+            for formulation, ratios in measure(name, device, pass_name, batch).items():
+                low, median, high = np.percentile(ratios, (25, 50, 75)).tolist()
                 speeds[formulation] = median
-                if formulation != "plain":
-                    print(f"{name} {pass_name}, batch {batch}: plain / {formulation} "
-                          f"{median:.2f} ({low:.2f} to {high:.2f})",
-                          file=sys.stderr, flush=True)  # fmt: skip
+                print(f"{name} {pass_name}, batch {batch}: plain / {formulation} "
+                      f"{median:.2f} ({low:.2f} to {high:.2f})",
+                      file=sys.stderr, flush=True)  # fmt: skip
             best = max(speeds, key=speeds.__getitem__)
             eager = max(list_implementations(model), key=speeds.__getitem__)
             chosen: dict[str, str] = {pass_name: eager}
