@@ -24,7 +24,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, BinaryIO
 
 _BATCHES = 5
 """Number of batches; an operator's least time counts, because interference only adds time."""
@@ -56,18 +56,28 @@ def parse_kernels(text: str) -> list[Record]:
     return kernels
 
 
-def _profile_operators(call: Callable[[], object], calls: int) -> list[Record]:
+def _profile(call: Callable[[], object], calls: int, *, counts: bool = False) -> Any:
+    """Return torch's profiler after it has recorded calls, and the ``counts`` of their work."""
     import torch  # noqa: PLC0415 - of the environment
 
+    with torch.profiler.profile(
+        activities=[torch.profiler.ProfilerActivity.CPU],
+        record_shapes=True,
+        profile_memory=counts,
+        with_flops=counts,
+    ) as profiler:
+        for _ in range(calls):
+            call()
+    return profiler
+
+
+def _profile_operators(call: Callable[[], object], calls: int) -> list[Record]:
     batches = []
     start = time.perf_counter()
     for number in range(_BATCHES):
         if number and time.perf_counter() - start > _SECONDS:
             break
-        activities = [torch.profiler.ProfilerActivity.CPU]
-        with torch.profiler.profile(activities=activities, record_shapes=True) as profiler:
-            for _ in range(calls):
-                call()
+        profiler = _profile(call, calls)
         batches.append(list(profiler.key_averages(group_by_input_shape=True)))
     # Profilers of old releases now and then give an operator less time than those that it calls.
     sound = [batch for batch in batches if min(e.self_cpu_time_total for e in batch) >= 0]
@@ -84,25 +94,16 @@ def _profile_operators(call: Callable[[], object], calls: int) -> list[Record]:
 
 def _count(call: Callable[[], object]) -> Record:
     """Count the work of one call that is not timed, because counting takes time itself."""
-    import torch  # noqa: PLC0415 - of the environment
-
-    with torch.profiler.profile(
-        activities=[torch.profiler.ProfilerActivity.CPU],
-        record_shapes=True,
-        profile_memory=True,
-        with_flops=True,
-    ) as profiler:
-        call()
+    profiler = _profile(call, 1, counts=True)
     operators = [
         event
         for event in profiler.key_averages()
         if "::" in event.key and not event.key.startswith("autograd::")
     ]
-    recorded: Any = profiler.profiler
     # The public list of events adds sizes up by operator, and subtracts what is freed.
     blocks = [
         event.nbytes()
-        for event in recorded.kineto_results.events()
+        for event in profiler.profiler.kineto_results.events()
         if event.name() == "[memory]" and event.nbytes() > 0
     ]
     return {
@@ -113,25 +114,16 @@ def _count(call: Callable[[], object]) -> Record:
     }
 
 
-def _run_with_kernels(call: Callable[[], object]) -> str:
-    """Return what oneDNN prints during one call: it writes to the standard output of C."""
+def _run_with_kernels(call: Callable[[], object], output: BinaryIO) -> str:
+    """Let oneDNN print the kernels of one call, and return all that was printed so far."""
     import torch  # noqa: PLC0415 - of the environment
 
-    flush = ctypes.CDLL(None).fflush
-    flush(None)
-    saved = os.dup(1)
-    with tempfile.TemporaryFile() as output:
-        os.dup2(output.fileno(), 1)
-        try:
-            onednn: Any = torch.backends.mkldnn
-            with onednn.verbose(onednn.VERBOSE_ON):
-                call()
-        finally:
-            flush(None)
-            os.dup2(saved, 1)
-            os.close(saved)
-        output.seek(0)
-        return output.read().decode(errors="replace")
+    onednn: Any = torch.backends.mkldnn
+    with onednn.verbose(onednn.VERBOSE_ON):
+        call()
+    ctypes.CDLL(None).fflush(None)
+    output.seek(0)
+    return output.read().decode(errors="replace")
 
 
 def _warm_up(call: Callable[[], object]) -> int:
@@ -149,7 +141,8 @@ def main(suites: str, case: str) -> None:
     from asv_runner.discovery import get_benchmark_from_name  # noqa: PLC0415 - of the environment
 
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    output = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
+    os.dup2(output.fileno(), sys.stdout.fileno())  # what suites, torch and oneDNN print
     benchmark: Any = get_benchmark_from_name(suites, case, extra_params={})
     keeps = benchmark.setup_cache_key is not None
     benchmark.set_cache(benchmark.do_setup_cache() if keeps else None)
@@ -164,7 +157,7 @@ def main(suites: str, case: str) -> None:
     calls = _warm_up(call)
     profile = {
         "operators": _profile_operators(call, calls),
-        "kernels": parse_kernels(_run_with_kernels(call)),
+        "kernels": parse_kernels(_run_with_kernels(call, output)),
         "counts": _count(call),
     }
     print(json.dumps(profile), file=answers, flush=True)
