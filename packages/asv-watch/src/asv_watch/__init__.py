@@ -21,12 +21,12 @@ def setup() -> None:
     publish_hook.setup(_publish)
 
 
-def _publish(request: Any, log: Any) -> None:
+def _publish(configuration: Any, shown: Any, log: Any) -> None:
     """Build the site; its imports take a while, and other commands of asv do not need them."""
     gc.disable()  # runs form no reference cycles; searching for them takes 3 % of the time
     from asv_watch.site.build import publish_site  # noqa: PLC0415
 
-    publish_site(request, warn=log.warning, inform=log.info)
+    publish_site(configuration, shown, warn=log.warning, inform=log.info)
     gc.freeze()  # else Python searches again when it exits, for another 8 %
 
 

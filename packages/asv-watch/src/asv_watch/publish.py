@@ -10,8 +10,7 @@ import typer
 
 from asv_watch.answers import Answer, Difference, JsonFile, word_of, write_answer
 from asv_watch.asv.conf import load_settings
-from asv_watch.asv.publish_hook import read_request
-from asv_watch.asv.settings import read_configuration
+from asv_watch.asv.settings import read_configuration, read_project
 from asv_watch.engine.workplace import check_checkout
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.changes import Change
@@ -32,10 +31,10 @@ def publish() -> None:
         WatchError: it cannot be written, and the old site stays; or it lacks damaged results.
     """
     root = Path.cwd()
-    request = read_request(load_settings(root), root)
+    configuration = read_project(load_settings(root), root)
     print("publishing", flush=True)
-    publish_site(request, warn=lambda text: print(f"  {text}", flush=True))
-    site = os.path.relpath(request.configuration.site, root)
+    publish_site(configuration, warn=lambda text: print(f"  {text}", flush=True))
+    site = os.path.relpath(configuration.site, root)
     print(f"the site is in {site}/: open its index.html")
 
 

@@ -106,7 +106,7 @@ def test_a_newer_asv_is_named_and_not_refused(
 ) -> None:
     for release, warns in (("0.6.6", False), ("0.7", True), ("1.0rc1", True)):
         monkeypatch.setattr("asv.__version__", release)
-        assert configure().project == "p"
+        assert configure().project.name == "p"
         assert (f"asv {release} is installed" in capsys.readouterr().err) is warns
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from asv_watch.asv import publish_hook
+from asv_watch.asv import settings
 from asv_watch.judge.changes import analyse
 from asv_watch.records.history import load_history
 from asv_watch.records.labels import UNDECLARED, Layout
@@ -65,7 +65,7 @@ class Project:
 
     def build(self) -> None:
         """Build the site without the time that asv takes to start."""
-        named = publish_hook.Project("torchspeed", ADDRESS, f"{ADDRESS}/commit/", "")
+        named = settings.Project("torchspeed", ADDRESS, f"{ADDRESS}/commit/", "")
         build_site(self.html, self.contents(), generated=1_790_000_000, project=named)
 
 

@@ -19,6 +19,7 @@ import asv.environment
 import asv.repo
 import asv.results
 import asv.util
+import msgspec
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import Version
 
@@ -104,6 +105,18 @@ class EnvironmentSpec:
         return self.name if self.shares_release or not self.release else str(self.release)
 
 
+class Project(msgspec.Struct, frozen=True):
+    """A project and its addresses, each of which may be empty."""
+
+    name: str = ""
+    """Also that of its distribution."""
+    url: str = ""
+    commit_url: str = ""
+    """The front of a commit's address."""
+    site: str = ""
+    """Where the site is served, with a slash at its end."""
+
+
 @dataclass(frozen=True)
 class Configuration:
     """The entries of asv.conf.json that a run depends on."""
@@ -129,8 +142,7 @@ class Configuration:
     """Files and folders of the repository that can change a measured value: those that
     asv.conf.json lists, in its own repository; empty if all may."""
     declared: Declared = field(default_factory=Declared)
-    project: str = ""
-    """Name of the project, and of its distribution."""
+    project: Project = field(default_factory=Project)
     releases: Mapping[str, tuple[EnvironmentSpec, ...]] = field(default_factory=dict)
     """Maps a requirement to those of its releases that are compared with their neighbours, the
     newest first (`asv-watch releases`). asv does not know their environments, which are like the
@@ -153,6 +165,13 @@ def read_project(conf: Any, root: Path, *, fetch: bool = False) -> Configuration
     Raises:
         WatchError: its repository cannot be read.
     """
+    site_url = conf.declared.site_url
+    project = Project(  # before `_find_repository`, which makes a path of the name
+        str(conf.project),
+        _address(str(conf.project_url)),
+        _address(str(conf.show_commit_url)),
+        f"{site_url.rstrip('/')}/" if site_url else "",
+    )
     repository, branch = _find_repository(root, conf, fetch=fetch)
     return Configuration(
         branch=branch,
@@ -167,8 +186,12 @@ def read_project(conf: Any, root: Path, *, fetch: bool = False) -> Configuration
         subfolder=conf.repo_subdir,
         measured_paths=conf.declared.measured_paths if repository == root else (),
         declared=conf.declared,
-        project=Path(conf.project).name,
+        project=project,
     )
+
+
+def _address(text: str) -> str:
+    return text if text.startswith(("https://", "http://")) else ""  # asv's "#" is none
 
 
 def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:

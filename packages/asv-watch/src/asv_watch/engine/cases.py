@@ -158,7 +158,7 @@ def import_folders(workplace: Workplace, sides: Sequence[Side]) -> list[str]:
     specs = {(side.environment.name, side.environment.folder): side.environment for side in sides}
     for spec in specs.values():
         make_environment(workplace.root, workplace.configuration.repository, spec)
-    project, found = workplace.configuration.project, dict[str, Side]()
+    project, found = workplace.configuration.project.name, dict[str, Side]()
     folders = [side.imported_from(project) for side in sides]
     for side, folder in zip(sides, folders, strict=True):
         other = found.setdefault(folder, side)

@@ -328,10 +328,10 @@ def interpreter_side(workplace: Workplace, python: str) -> Side:
     Raises:
         WatchError: there is no such interpreter, or it lacks asv_runner.
     """
-    configuration = workplace.configuration
+    configuration, project = workplace.configuration, workplace.configuration.project.name
     path = Path(os.path.abspath(python))  # not resolved: a link tells which environment it is
     newest = configuration.environments[0]
-    names = [*newest.requirements, configuration.project]
+    names = [*newest.requirements, project]
     release, requirements = settings.describe_interpreter(path, names)
     environment = dataclasses.replace(
         newest,
@@ -344,7 +344,7 @@ def interpreter_side(workplace: Workplace, python: str) -> Side:
     label = ", ".join(f"{distribution(name)} {text}" for name, text in requirements.items())
     name = f"{python} ({label or f'Python {release}'})"
     commit = git.find_commit(configuration.repository, "HEAD")
-    if configuration.project not in requirements:
+    if project not in requirements:
         return commit_side(workplace, commit, environment, name)
     empty_folder = configuration.work_folder / _PACKAGES / "nothing"
     empty_folder.mkdir(parents=True, exist_ok=True)

@@ -9,7 +9,8 @@ import re
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from asv_watch.asv.publish_hook import Project, PublishRequest
+from asv_watch.asv.settings import Configuration, Project
 from asv_watch.errors import WatchError
 from asv_watch.site.about_data import about_data
 from asv_watch.site.change_data import cause, change_id, recent_changes, size
@@ -69,31 +70,35 @@ _LETTER = 6.6  # pixels of an average letter at 11 px
 
 
 def publish_site(
-    request: PublishRequest,
+    configuration: Configuration,
+    shown: Collection[str] | None = None,
     *,
     warn: Callable[[str], None],
     inform: Callable[[str], None] = lambda text: None,
 ) -> None:
     """Publish the site of a project from its stored results.
 
+    ``shown`` has the hashes of the commits to show; all of the branch are shown if it is ``None``.
     ``warn`` is told of each line of the record that was left out, and ``inform`` where the site is
     and what it leaves out.
 
     Raises:
         WatchError: the site cannot be written, and the old one stays; or it lacks damaged results.
     """
-    configuration, declared = request.configuration, request.configuration.declared
+    declared, results = configuration.declared, configuration.results
+    if results.is_relative_to(Path.cwd()):  # the page names files, but no folder of this machine
+        configuration = replace(configuration, results=results.relative_to(Path.cwd()))
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")  # for reproducible builds
     commits = read_commits(configuration.repository, configuration.branch)
-    if request.hashes is not None:
-        commits = tuple(commit for commit in commits if commit.hash in request.hashes)
+    if shown is not None:
+        commits = tuple(commit for commit in commits if commit.hash in shown)
     with swapped_in(configuration.site) as fresh:
         contents = read_contents(configuration, commits)
         build_site(
             fresh,
             contents,
             generated=int(epoch) if epoch.isdigit() else int(time.time()),
-            project=request.project,
+            project=configuration.project,
             published=read_published(declared.published_values),
             about=(*declared.about, *declared.gate_exceptions()),
         )

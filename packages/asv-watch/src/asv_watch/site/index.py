@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from asv_watch.asv.publish_hook import Project
+from asv_watch.asv.settings import Project
 from asv_watch.comparison import Outcome
 from asv_watch.records.labels import parameter_values
 from asv_watch.records.records import Machine
