@@ -9,7 +9,7 @@ TESTS = "tests", "packages/asv-watch/tests"
 
 
 @pytest.mark.parametrize(
-    ("folders", "allowed", "wanted"), [(SOURCES, 30_617, 26_000), (TESTS, 18_000, 18_000)]
+    ("folders", "allowed", "wanted"), [(SOURCES, 30_067, 26_000), (TESTS, 18_000, 18_000)]
 )
 def test_no_more_lines(folders: tuple[str, ...], allowed: int, wanted: int) -> None:
     files = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
