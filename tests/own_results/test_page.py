@@ -18,8 +18,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from asv_watch.asv.publish_hook import Project
-from asv_watch.asv.settings import read_configuration
+from asv_watch.asv.settings import Project, read_configuration
 from asv_watch.comparison import Metric
 from asv_watch.errors import WatchError
 from asv_watch.judge.changes import Findings, analyse
