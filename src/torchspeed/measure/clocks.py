@@ -58,8 +58,9 @@ def interleaved(
     runs: Mapping[str, Callable[[], object]],
     reference: Callable[[], dict[str, float]],
     device: str,
+    rounds: tuple[int, int] = ROUNDS,
 ) -> dict[str, list[tuple[float, float]]]:
-    """Time passes and measure what they are compared with in turn, within `ROUNDS`.
+    """Time passes and measure what they are compared with in turn, in so many rounds.
 
     What slows the machine for a while slows both, so it cancels in their ratio. ``reference``
     measures the device now, and returns a value for each pass by its name.
@@ -70,7 +71,7 @@ def interleaved(
     for run in runs.values():
         run()  # compiles and warms up; a pass of seconds gets no other warm-up
     clock = clock_for(device)
-    least, most = ROUNDS
+    least, most = rounds
     measured: dict[str, list[tuple[float, float]]] = {name: [] for name in runs}
     begun = time.perf_counter()
     before = reference()

@@ -27,6 +27,8 @@ from torchspeed.workloads import get_workload, list_workloads
 
 BATCHES = (1, 8, 32)
 """Batches that are measured beside the batch of a model's source."""
+ROUNDS = (5, 10)
+"""Fewest and most rounds of a model, pass and batch."""
 WORTH_COMPILING = 1.05
 """A compiled formulation is chosen if it is at least so many times as fast as the eager ones."""
 
@@ -43,7 +45,7 @@ def measure(workload: str, device: str, pass_name: Pass, batch: int) -> dict[str
     plain, clock = runs.pop("plain"), clock_for(device)
     plain()  # warms up
     measured = interleaved(
-        runs, lambda: dict.fromkeys(runs, seconds_per_call(plain, clock)), device
+        runs, lambda: dict.fromkeys(runs, seconds_per_call(plain, clock)), device, ROUNDS
     )
     return {name: [base / own for own, base in pairs] for name, pairs in measured.items()}
 
