@@ -28,7 +28,7 @@ from asv_watch.site.about_data import about_data
 from asv_watch.site.build import build_site
 from asv_watch.site.contents import contents_of, in_order
 from asv_watch.site.front_page import front_page
-from asv_watch.versions.git import read_commits
+from asv_watch.versions.git import check_complete, read_commits
 from asv_watch.versions.version import release_order
 from tests.conftest import ROOT
 from tests.own_results import auditor
@@ -76,12 +76,13 @@ class Page:
 def stored_history() -> History:
     """The committed results of this project, in the order of its site."""
     try:
-        configuration = read_configuration(ROOT)
-        commits = read_commits(configuration.repository, configuration.branch)
-        layout = configuration.declared.layout
-        return in_order(load_history(configuration.results, commits, layout=layout))
+        check_complete(ROOT)
     except WatchError as error:  # no checkout, or a shallow clone, which lacks what was compared
         pytest.skip(str(error))
+    configuration = read_configuration(ROOT)
+    commits = read_commits(configuration.repository, configuration.branch)
+    layout = configuration.declared.layout
+    return in_order(load_history(configuration.results, commits, layout=layout))
 
 
 @pytest.fixture(scope="module")
