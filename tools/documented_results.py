@@ -7,8 +7,8 @@ A page holds markers, which Markdown does not show, around what is written betwe
     <!-- end -->
 
 ``change`` gives one change with its 99 % interval, from all comparisons of the two releases.
-``changes: torch on ci-2core: 5 % on 2 days`` gives a table of all times that changed by at
-least so much, as at least so many days show by themselves.
+``changes: torch on ci-2core: 5 % on 2 days: time_`` gives a table of those of the cases that
+changed by at least so much, as at least so many days show by themselves.
 ``against: torch 2.15.0, 2.6.0 on ci-2core, ci-2core-xeon: time_forward`` gives a table of the
 first machine's cases, by their ratios from the second release to the first, on each machine.
 ``releases: torch on ci-2core`` says how many releases were compared, and which.
@@ -61,12 +61,12 @@ def _change(requirement: str, release: str, machine: str, case: str) -> str:
     raise ValueError(f"no change of {case} was measured in {requirement} {release} on {machine}")
 
 
-def _changes(requirement: str, machine: str, least: str, days: str) -> str:
+def _changes(requirement: str, machine: str, least: str, days: str, pattern: str) -> str:
     rows = [
         f"| {step.after} | `{finding.case}` | {finding} |"
         for step in _history(requirement, machine).steps
         for finding in step.findings
-        if ".time_" in finding.case
+        if re.search(pattern, finding.case)
         and finding.days_showing >= int(days)
         and abs(finding.ratio - 1) >= int(least) / 100
     ]
@@ -101,7 +101,7 @@ def _causes(requirement: str) -> str:
 
 _WRITERS: dict[str, tuple[str, Callable[..., str]]] = {
     "change": (r"(\S+) (\S+) on (\S+): (.+)", _change),
-    "changes": (r"(\S+) on (\S+): (\d+) % on (\d) days?", _changes),
+    "changes": (r"(\S+) on (\S+): (\d+) % on (\d) days?: (.+)", _changes),
     "against": (r"(\S+) (\S+), (\S+) on ([^:]+): (.+)", _against),
     "releases": (r"(\S+) on (\S+)", _releases),
     "causes": (r"(\S+)", _causes),

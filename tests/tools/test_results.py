@@ -20,7 +20,7 @@ def test_a_number_that_was_changed_by_hand_is_found() -> None:
     page = written(f"It became {marker}−99.9 %<!-- end --> faster.")
     assert "−99.9 %" not in page
     assert "−10." in page
-    table = written("<!-- changes: torch on ci-2core-xeon: 12 % on 1 day --><!-- end -->")
+    table = written("<!-- changes: torch on ci-2core-xeon: 12 % on 1 day: time_ --><!-- end -->")
     assert "`plain.PlainModels.time_backward('tcn', 'cpu')` | +60." in table
     assert "sixteen" not in written("<!-- releases: torch on ci-2core -->sixteen<!-- end -->")
     with pytest.raises(ValueError, match="no releases of torch were compared on nothing"):
