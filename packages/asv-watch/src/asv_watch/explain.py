@@ -88,18 +88,15 @@ def explain_case(
     explanation = compare_profiles(*profiles)
     old, new = (side.version for side in sides)
     if old is not None and new is not None:
-        shortened = msgspec.structs.replace(
-            explanation, operators=explanation.operators[:_MOST_OPERATORS]
-        )
         stored = store.StoredExplanation(
-            case=case.name, at=int(time.time()), before=old, after=new, explanation=shortened
+            case=case.name, at=int(time.time()), before=old, after=new, explanation=explanation
         )
         store.append_lines(workplace.results / store.EXPLANATIONS, [stored])
     return explanation
 
 
 def compare_profiles(before: Sequence[Profile], after: Sequence[Profile]) -> store.Explanation:
-    """Compare the operators, kernels and counts of two sides."""
+    """Compare the operators, kernels and counts of two sides; leave out what differs least."""
     times = [list(map(_calls_and_seconds, side)) for side in (before, after)]
     operators = []
     for key in dict.fromkeys(itertools.chain.from_iterable(times[0] + times[1])):
@@ -119,7 +116,7 @@ def compare_profiles(before: Sequence[Profile], after: Sequence[Profile]) -> sto
             sum(operator.seconds[0] for operator in operators),
             sum(operator.seconds[1] for operator in operators),
         ),
-        operators=tuple(operators),
+        operators=tuple(operators[:_MOST_OPERATORS]),
         kernels=_kernel_changes(before[0], after[0]),
         counts={
             name: (float(count), float(after[0]["counts"][name]))
