@@ -30,7 +30,7 @@ from torchspeed.data.series import Windows, split_series
 def test_each_label_is_in_one_split_after_its_window(rows: int, window: int, horizon: int) -> None:
     values = torch.arange(float(rows)).unsqueeze(1)
     options = DataOptions(window=window, horizon=horizon)
-    data: Any = split_series("rows", values, ["row"], options, "a test")
+    data: Any = split_series("rows", values.numpy(), ["row"], options, "a test")
     columns = data.target_columns
     labels = []
     for split in (data.train, data.validation, data.test):
@@ -65,7 +65,7 @@ def test_anomalies_have_no_season_and_it_comes_back(season: int, columns: int, s
 
 def monthly(values: torch.Tensor) -> Any:
     options = DataOptions(window=5, horizon=3, target="all", anomalies=True)
-    return split_series("months", values, ["a", "b"], options, "a test", season=12)
+    return split_series("months", values.numpy(), ["a", "b"], options, "a test", season=12)
 
 
 def test_anomalies_know_nothing_of_the_rows_to_validate_and_to_test() -> None:
